@@ -24,9 +24,10 @@ import { startHousekeeping } from './housekeeping.ts';
 import { applicationRoutes } from './management/applications.ts';
 import { configurationRoutes } from './management/configurations.ts';
 import { environmentRoutes } from './management/environments.ts';
-import { secretRoutes, valueRoutes } from './management/secrets.ts';
+import { secretRoutes } from './management/secrets.ts';
 import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
+import { valueRoutes } from './management/values.ts';
 
 export type SecretsParts = {
   readonly config: SecretsConfig;
@@ -70,7 +71,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const managementRoutes = [
     ...tagged(tags.applications, applicationRoutes(store, write)),
     ...tagged(tags.environments, environmentRoutes(store, write)),
-    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write)]),
+    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring)]),
     ...tagged(tags.configurations, configurationRoutes(store, write)),
     ...tagged(tags.changes, changeRoutes(changePolls)),
   ];

@@ -5,6 +5,7 @@ import type { ProblemDocument } from '../platform/problem.ts';
 import { sleepUntil } from '../platform/time.ts';
 import * as consumerContract from './consumer/contract.ts';
 import * as contract from './contract.ts';
+import * as values from './management/values-contract.ts';
 
 export type ClientOptions = {
   /** Where the service is, with a path prefix if an ingress gives it one. */
@@ -99,9 +100,9 @@ export function createManagementClient(options: ClientOptions) {
     secret: (slug: string, name: string) => get(of(slug, 'secrets', name), contract.Secret),
     createSecret: (slug: string, body: z.input<typeof contract.NewSecret>) => post(of(slug, 'secrets'), contract.CreatedSecret, body),
     deleteSecret: (slug: string, name: string) => remove(of(slug, 'secrets', name)),
-    setValues: (slug: string, name: string, items: z.input<typeof contract.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
+    setValues: (slug: string, name: string, items: z.input<typeof values.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
     /** Newest first. */
-    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(contract.SecretVersion)),
+    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(values.SecretVersion)),
 
     configurations: (slug: string) => get(of(slug, 'configurations'), z.array(contract.Configuration)),
     createConfiguration: (slug: string, body: z.input<typeof contract.NewConfiguration>) => post(of(slug, 'configurations'), contract.Configuration, body),

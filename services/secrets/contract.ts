@@ -1,7 +1,7 @@
 // The schemas of the management plane, and the problems of the service; the consumer plane has a contract of its own.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
-import { text, Timestamp, TimestampInput } from '../platform/schema.ts';
+import { text, Timestamp } from '../platform/schema.ts';
 import { isStorable } from '../platform/json.ts';
 
 /** The slug of an application or environment, made once from its name; '' when no character of the name can be part of one. */
@@ -14,12 +14,12 @@ export const slugOf = (name: string): string =>
 
 export const keyPrefix = 'key_';
 export const maxValueBytes = 64 * 1024;
-export const maxValueItems = 100;
 
 const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 
-const Value = z
+/** A value of a secret or an entry. */
+export const Value = z
   .string()
   .refine((value) => value.trim() !== '', { error: 'must not be empty' })
   .refine((value) => value.isWellFormed(), { error: 'must be Unicode text' })
@@ -34,7 +34,7 @@ const inPath = (limits: { readonly min: number; readonly max: number }) => stora
 const namesNothing = '';
 const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
 /** In a body an empty slug is a fault. */
-const EnvironmentSlug = z
+export const EnvironmentSlug = z
   .string()
   .refine((slug) => slug.trim() !== '', { error: 'must not be empty' })
   .transform((slug) => (isStorable(slug) ? slug : namesNothing));
@@ -106,6 +106,8 @@ export const Environment = z
     id: z.uuid().describe('Its id, which never changes'),
     slug: z.string().describe('Its name in URLs, made of its name'),
     name: z.string().describe('Its name for people'),
+    /** Absent where it inherits from none. */
+    inherits: z.string().describe('The slug of the environment whose values are served where this one has none').optional(),
     createdAt: Timestamp.describe('When it was created'),
   })
   .meta({
@@ -117,6 +119,12 @@ export type Environment = z.output<typeof Environment>;
 export const NewEnvironment = z
   .object({ name: named(100).describe('A name for people, of which the slug is made') })
   .meta({ id: 'NewEnvironment', description: 'An environment to create.', examples: [{ name: 'Production' }] });
+
+export const EnvironmentUpdate = z
+  .object({
+    inherits: EnvironmentSlug.nullable().describe('The slug of the environment whose values are served where this one has none; null: of no other'),
+  })
+  .meta({ id: 'EnvironmentUpdate', description: 'The members of an environment that can change.', examples: [{ inherits: 'production' }] });
 
 export const Secret = z
   .object({
@@ -167,52 +175,6 @@ export const CreatedSecret = Secret.extend({
   ],
 });
 export type CreatedSecret = z.output<typeof CreatedSecret>;
-
-type Span = { readonly expiresAt?: unknown; readonly notBefore?: unknown };
-const isAfterStart = ({ expiresAt, notBefore }: Span) =>
-  !(expiresAt instanceof Date) || !(notBefore instanceof Date) || expiresAt.getTime() > notBefore.getTime();
-/** Lets zod report this fault together with those of other members. */
-const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
-
-export const ValueItem = z
-  .object({
-    environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
-    value: Value.describe('The value, stored encrypted and as given'),
-    isEnabled: z.boolean().default(true).describe('Whether the version is served'),
-    expiresAt: TimestampInput.nullish()
-      .transform((time) => time ?? null)
-      .describe('The version is served until this time, inclusive; null: without end'),
-    notBefore: TimestampInput.nullish()
-      .transform((time) => time ?? null)
-      .describe('The version is served from this time, inclusive; null: at once'),
-  })
-  .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject })
-  .meta({
-    id: 'ValueItem',
-    description: 'A value to add as the newest version in an environment.',
-    examples: [{ environmentSlug: 'production', value: 'correct horse battery staple' }],
-  });
-export type ValueItem = z.output<typeof ValueItem>;
-const tooManyItems = { error: `must hold at most ${maxValueItems} items` };
-export const ValueItems = z.array(ValueItem, { error: 'must be an array of value items' }).max(maxValueItems, tooManyItems);
-
-export const SecretVersion = z
-  .object({
-    id: z.uuid().describe('Its id, which never changes'),
-    version: z.int32().min(1).describe('Its number in the environment, from 1'),
-    isEnabled: z.boolean().describe('Whether it is served'),
-    expiresAt: Timestamp.nullable().describe('It is served until this time, inclusive; null: without end'),
-    notBefore: Timestamp.nullable().describe('It is served from this time, inclusive; null: at once'),
-    createdAt: Timestamp.describe('When it was created'),
-  })
-  .meta({
-    id: 'SecretVersion',
-    description: 'A version of a secret as administrators see it: everything but its value.',
-    examples: [
-      { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', version: 2, isEnabled: true, expiresAt: null, notBefore: null, createdAt: '2026-03-15T12:00:00.000Z' },
-    ],
-  });
-export type SecretVersion = z.output<typeof SecretVersion>;
 
 export const Configuration = z
   .object({
@@ -276,6 +238,12 @@ export const InApplication = z.object({ slug: parts.slug });
 export const InEnvironment = z.object({ slug: parts.slug, envSlug: parts.environmentSlug });
 export const OfSecret = z.object({ slug: parts.slug, name: parts.name });
 export const OfSecretIn = z.object({ slug: parts.slug, name: parts.name, environmentSlug: parts.environmentSlug });
+export const OfVersion = z.object({
+  slug: parts.slug,
+  name: parts.name,
+  environmentSlug: parts.environmentSlug,
+  version: z.string().meta({ description: 'The number of the version' }),
+});
 export const OfConfiguration = z.object({ slug: parts.slug, environmentSlug: parts.environmentSlug, key: parts.key });
 /** Any text is accepted as a cursor; an unknown one is answered as one that is too old. */
 export const ChangesAfter = z.object({
@@ -319,10 +287,14 @@ export const Problems = problems({
   applicationMissing: { status: 404, title: 'No such application' },
   environmentMissing: { status: 404, title: 'No such environment' },
   secretMissing: { status: 404, title: 'No such secret' },
+  versionMissing: { status: 404, title: 'No such version' },
   configurationMissing: { status: 404, title: 'No such configuration entry' },
   applicationTaken: { status: 409, title: 'An application with this slug exists' },
   applicationOwned: { status: 409, title: 'The application has another owner' },
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
+  environmentChained: { status: 409, title: 'An environment inherits only from one that inherits from none' },
+  environmentInherited: { status: 409, title: 'Another environment inherits from it' },
+  versionChanged: { status: 409, title: 'The newest version is not the expected one' },
   secretTaken: { status: 409, title: 'The application has a secret with this name' },
   configurationTaken: { status: 409, title: 'The environment has an entry with this key' },
   /** The cursor is too old, of another database, or of a time that a recovery has undone. */

@@ -9,7 +9,8 @@ import { requireKeyring, withStore } from './database.ts';
 import { writeLines } from './files.ts';
 import { createRecorder } from './recorder.ts';
 import { backupSettings } from './settings.ts';
-import { type SealedVersion, type Snapshot, withSnapshot } from './store.ts';
+import type { SealedVersion } from '../management/store.ts';
+import { type Snapshot, withSnapshot } from './store.ts';
 
 const Options = z.object({ output: z.string().optional() });
 

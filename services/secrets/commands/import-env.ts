@@ -7,7 +7,8 @@ import { readOptions, type Subcommand } from '../../platform/process/subcommand.
 import { tableOf } from '../../platform/process/table.ts';
 import { describeError } from '../../platform/errors.ts';
 import { type ConsumerClient, createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../client.ts';
-import { NewConfiguration, NewSecret, type SecretVersion, ValueItem } from '../contract.ts';
+import { NewConfiguration, NewSecret } from '../contract.ts';
+import { type SecretVersion, ValueItem } from '../management/values-contract.ts';
 import { explainFile } from './files.ts';
 import { managementSettings } from './settings.ts';
 

@@ -1,8 +1,7 @@
 // All SQL of backup, restore and rewrap.
 import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
-import type { AadFields, Envelope } from '../encryption/envelope.ts';
-import { createManagementStore } from '../management/store.ts';
+import { createManagementStore, sealedColumns, type SealedVersion } from '../management/store.ts';
 import type { PlainTable } from './backup-file.ts';
 
 /** A table in the order of its ids, some rows at a time. */
@@ -12,15 +11,10 @@ type PlainRow = { readonly id: string; readonly row: unknown };
 const pageOf = (table: PlainTable): Page<PlainRow> =>
   statement(`backup.${table}`, `select id, to_jsonb(t) as row from ${table} t where id > $1 order by id limit $2`);
 
-export type SealedVersion = Omit<AadFields, 'versionId'> & Envelope & { readonly id: string };
-
-// Times as Postgres stores them: they are bound to the ciphertext to the microsecond.
 const versions: Page<SealedVersion> = statement(
   'backup.secret_versions',
   `
-  select v.id, s.application_id as "applicationId", v.secret_id as "secretId", v.environment_id as "environmentId", v.version,
-         v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore", timestamptz_send(v.expires_at) as "expiresAt",
-         timestamptz_send(v.created_at) as "createdAt", v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
+  select ${sealedColumns}
   from secret_versions v join secrets s on s.id = v.secret_id
   where v.id > $1 order by v.id limit $2`,
 );

@@ -26,6 +26,8 @@ export const ConsumerSecret = z
         version: z.int32().min(1).describe('The number of the version'),
         createdOn: Timestamp.describe('When the version was created'),
         updatedOn: Timestamp.nullable().describe('Always null: the value of a version never changes'),
+        /** Absent where the environment has the version itself. */
+        inheritedFrom: z.string().describe('The slug of the environment that the version was inherited from').optional(),
       })
       .meta({ id: 'SecretProperties', description: 'Facts of the version.' }),
   })
@@ -54,6 +56,8 @@ export const ConsumerConfiguration = z
     key: z.string().describe('The key of the entry'),
     value: z.string().describe('The value of the entry'),
     label: z.string().describe('The slug of the environment'),
+    /** Absent where the environment has the entry itself. */
+    inheritedFrom: z.string().describe('The slug of the environment that the entry was inherited from').optional(),
   })
   .meta({ id: 'ReadConfiguration', description: 'A configuration entry.', examples: [{ key: 'features/checkout', value: 'on', label: 'production' }] });
 export type ConsumerConfiguration = z.output<typeof ConsumerConfiguration>;

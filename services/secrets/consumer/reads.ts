@@ -88,7 +88,9 @@ export function consumerRoutes(parts: ConsumerParts) {
         if (!first) throw keyRefused();
         requireEnvironment(request);
         if (first.environmentId === null) throw notFound();
-        const items = rows.flatMap(({ key, value }) => (key === null || value === null ? [] : [{ key, value, label: environment }]));
+        const items = rows.flatMap(({ key, value, inheritedFrom }) =>
+          key === null || value === null ? [] : [{ key, value, label: environment, ...inherited(inheritedFrom) }],
+        );
         return answer(200, { items }, unkept);
       },
     }),
@@ -108,7 +110,7 @@ export function consumerRoutes(parts: ConsumerParts) {
         if (!row) throw keyRefused();
         requireEnvironment(request);
         if (row.key === null || row.value === null) throw notFound();
-        return answer(200, { key: row.key, value: row.value, label: environment }, unkept);
+        return answer(200, { key: row.key, value: row.value, label: environment, ...inherited(row.inheritedFrom) }, unkept);
       },
     }),
   ].map((one) => ({ ...one, ...ofConsumerPlane }));
@@ -201,7 +203,9 @@ function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: 
   };
 }
 
-const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt }: ActiveVersion): ConsumerSecret => ({
+const inherited = (inheritedFrom: string | null) => inheritedFrom !== null && { inheritedFrom };
+
+const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt, inheritedFrom }: ActiveVersion): ConsumerSecret => ({
   name,
   value,
   properties: {
@@ -210,7 +214,8 @@ const described = (name: string, value: string, { isEnabled, expiresAt, notBefor
     notBefore: notBefore && dateOf(notBefore),
     version,
     createdOn: dateOf(createdAt),
-    // A version never changes.
+    // Neither the value nor the times of a version change.
     updatedOn: null,
+    ...inherited(inheritedFrom),
   },
 });

@@ -11,7 +11,9 @@ export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffe
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
 /** A secret's newest active version, ready to be opened. */
-export type ActiveVersion = AadFields & Envelope;
+export type ActiveVersion = AadFields & Envelope & Inherited;
+/** Null where the environment has it itself. */
+type Inherited = { readonly inheritedFrom: string | null };
 /** A part that was not found is null. */
 export type NothingFound = { readonly environmentId: string | null; readonly secretId: string | null; readonly versionId: null; readonly version: null };
 
@@ -24,36 +26,47 @@ type Question = readonly [keyHash: Buffer, environment: string, name: string];
 const findSecrets = statement<SecretRow & { readonly place: number }, [keyHashes: Buffer[], environments: string[], names: string[], now: Date]>(
   'consumer.findSecrets',
   `
-  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", e.id as "environmentId", s.id as "secretId", v.*
+  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", s.id as "secretId", v.*,
+         coalesce(v."sourceId", e.id) as "environmentId",
+         case when v."sourceId" <> e.id then (select slug from environments where id = v."sourceId") end as "inheritedFrom"
   from unnest($1::bytea[], $2::text[], $3::text[]) with ordinality as q (key_hash, environment, name, place)
   join applications a on a.key_hash = q.key_hash and a.deleted_at is null
   left join environments e on e.application_id = a.id and e.slug = q.environment
   left join secrets s on s.application_id = a.id and s.name = q.name
   left join lateral (
-    select v.id as "versionId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
+    select v.id as "versionId", v.environment_id as "sourceId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
            v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
     from secret_versions v
-    where v.secret_id = s.id and v.environment_id = e.id
+    where v.secret_id = s.id
+      -- A version of its own, active or not, hides those that are inherited: what is disabled must not be replaced by another environment's value.
+      and v.environment_id = case when e.inherits_id is null then e.id
+        when exists (select 1 from secret_versions own where own.secret_id = s.id and own.environment_id = e.id) then e.id else e.inherits_id end
       and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
     order by v.version desc limit 1
   ) v on true`,
 );
 
 /** One entry, or the one row without any that says that the key is valid. */
-type ConfigurationRow = {
+type ConfigurationRow = Inherited & {
   readonly environmentId: string | null;
   readonly key: string | null;
   readonly value: string | null;
 };
 
+const inheritedFrom = 'case when c.environment_id <> e.id then (select slug from environments where id = c.environment_id) end as "inheritedFrom"';
+
 const listConfigurations = statement<ConfigurationRow, [keyHash: Buffer, environment: string]>(
   'consumer.listConfigurations',
   `
-  select e.id as "environmentId", c.key, c.value
+  select e.id as "environmentId", c.key, c.value, ${inheritedFrom}
   from applications a
   left join environments e on e.application_id = a.id and e.slug = $2
-  left join configurations c on c.environment_id = e.id
+  left join lateral (
+    select distinct on (c.key collate "C") c.key, c.value, c.environment_id
+    from configurations c where c.environment_id in (e.id, e.inherits_id)
+    order by c.key collate "C", c.environment_id = e.id desc
+  ) c on true
   where a.key_hash = $1 and a.deleted_at is null
   order by c.key collate "C"`,
 );
@@ -61,10 +74,14 @@ const listConfigurations = statement<ConfigurationRow, [keyHash: Buffer, environ
 const findConfiguration = statement<ConfigurationRow, [keyHash: Buffer, environment: string, key: string]>(
   'consumer.findConfiguration',
   `
-  select e.id as "environmentId", c.key, c.value
+  select e.id as "environmentId", c.key, c.value, ${inheritedFrom}
   from applications a
   left join environments e on e.application_id = a.id and e.slug = $2
-  left join configurations c on c.environment_id = e.id and c.key = $3
+  left join lateral (
+    select c.key, c.value, c.environment_id from configurations c
+    where c.environment_id in (e.id, e.inherits_id) and c.key = $3
+    order by c.environment_id = e.id desc limit 1
+  ) c on true
   where a.key_hash = $1 and a.deleted_at is null`,
 );
 

@@ -2,7 +2,7 @@
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
-import { Environment, InApplication, InEnvironment, NewEnvironment, Problems, slugOf } from '../contract.ts';
+import { Environment, EnvironmentUpdate, InApplication, InEnvironment, NewEnvironment, Problems, slugOf } from '../contract.ts';
 import { findApplication } from './applications.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -43,6 +43,38 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
       return answer(201, created);
     },
   }),
+  ...oneEnvironment(write),
+];
+
+const oneEnvironment = (write: UnitOfWork) => [
+  route({
+    method: 'put',
+    path: '/api/management/applications/{slug}/environments/{envSlug}',
+    operationId: 'updateEnvironment',
+    summary: 'Sets the environment that another one inherits from',
+    description:
+      'Reads of a secret without a version in the environment, and of an entry that is not in it, are answered from the one that it inherits from, and say so. One level: an environment that inherits, or that others inherit from, is refused with 409.',
+    params: InEnvironment,
+    body: EnvironmentUpdate,
+    answers: { 200: Environment },
+    problems: [Problems.applicationMissing, Problems.environmentMissing, Problems.environmentChained],
+    handle(request) {
+      const { envSlug } = request.params;
+      const { inherits } = request.body;
+      return write.change(request, { action: 'environment.update', environment: envSlug }, async ({ environments }, applicationId) => {
+        const all = await environments.list(applicationId);
+        const environment = all.find(({ slug }) => slug === envSlug);
+        const parent = all.find(({ slug }) => slug === inherits);
+        if (!environment) throw Problems.environmentMissing();
+        if (inherits !== null && !parent) throw Problems.environmentMissing({ detail: `There is no environment '${inherits}'.` });
+        const isChained = parent && (parent === environment || parent.inherits !== undefined || all.some((other) => other.inherits === envSlug));
+        if (isChained) throw Problems.environmentChained();
+        await environments.inherit(environment.id, parent?.id ?? null);
+        const { inherits: _former, ...rest } = environment;
+        return parent ? { ...rest, inherits: parent.slug } : rest;
+      });
+    },
+  }),
   route({
     method: 'delete',
     path: '/api/management/applications/{slug}/environments/{envSlug}',
@@ -52,11 +84,13 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
       'Deletes the environment with all secret versions and configuration entries in it. They cannot be brought back; one created again with the same name starts at version 1.',
     params: InEnvironment,
     answers: { 204: null },
-    problems: [Problems.applicationMissing, Problems.environmentMissing],
+    problems: [Problems.applicationMissing, Problems.environmentMissing, Problems.environmentInherited],
     async handle(request) {
       const { envSlug } = request.params;
       // One made again begins anew.
       await write.change(request, { action: 'environment.delete', environment: envSlug }, async ({ environments }, applicationId) => {
+        const [heir] = await environments.heirs(applicationId, [envSlug]);
+        if (heir !== undefined) throw Problems.environmentInherited({ detail: `The environment '${heir}' inherits from it.` });
         if (!(await environments.remove(applicationId, envSlug))) throw Problems.environmentMissing();
       });
       return answer(204, null);

@@ -1,8 +1,9 @@
 // All SQL of the management plane.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows } from '../../platform/postgres/rows.ts';
-import type { Application, Configuration, Environment, Secret, SecretVersion } from '../contract.ts';
-import type { Envelope } from '../encryption/envelope.ts';
+import type { Application, Configuration, Environment, Secret } from '../contract.ts';
+import type { AadFields, Envelope } from '../encryption/envelope.ts';
+import type { SecretVersion } from './values-contract.ts';
 
 const applicationColumns = 'id, name, slug, description, owner, created_at as "createdAt", updated_at as "updatedAt"';
 type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };
@@ -84,16 +85,30 @@ const applicationsOf = (database: Database) => ({
   setKey: (id: string, keyHash: Buffer, keyId: string) => database.run(setKey, id, keyHash, keyId),
 });
 
-const listEnvironments = statement<Environment, [applicationId: string]>(
+type EnvironmentRow = Omit<Environment, 'inherits'> & { readonly inherits: string | null };
+const environmentOf = ({ inherits, ...rest }: EnvironmentRow): Environment => (inherits === null ? rest : { ...rest, inherits });
+
+const listEnvironments = statement<EnvironmentRow, [applicationId: string]>(
   'environments.list',
   `
-  select id, slug, name, created_at as "createdAt" from environments where application_id = $1 order by created_at, id`,
+  select e.id, e.slug, e.name, parent.slug as inherits, e.created_at as "createdAt"
+  from environments e left join environments parent on parent.id = e.inherits_id
+  where e.application_id = $1 order by e.created_at, e.id`,
 );
 
 const findEnvironment = statement<{ id: string }, [applicationId: string, slug: string]>(
   'environments.find',
   `
   select id from environments where application_id = $1 and slug = $2`,
+);
+
+const inherit = statement<unknown, [id: string, inheritsId: string | null]>('environments.inherit', 'update environments set inherits_id = $2 where id = $1');
+
+const environmentHeirs = statement<{ slug: string }, [applicationId: string, slugs: string[]]>(
+  'environments.heirs',
+  `
+  select e.slug from environments e join environments parent on parent.id = e.inherits_id
+  where parent.application_id = $1 and parent.slug = any($2::text[]) order by e.slug collate "C"`,
 );
 
 const insertEnvironment = statement<unknown, [id: string, applicationId: string, slug: string, name: string, createdAt: Date]>(
@@ -111,11 +126,14 @@ const removeEnvironment = statement<unknown, [applicationId: string, slug: strin
 
 const environmentsOf = (database: Database) => ({
   /** Oldest first. */
-  list: (applicationId: string) => database.all(listEnvironments, applicationId),
+  list: async (applicationId: string) => (await database.all(listEnvironments, applicationId)).map(environmentOf),
   find: async (applicationId: string, slug: string) => (await database.first(findEnvironment, applicationId, slug))?.id,
   /** False when the slug is taken. */
   insert: async (applicationId: string, { id, slug, name, createdAt }: Environment) =>
     (await database.run(insertEnvironment, id, applicationId, slug, name, createdAt)) === 1,
+  inherit: (id: string, inheritsId: string | null) => database.run(inherit, id, inheritsId),
+  /** Slugs of the environments that inherit from one of these. */
+  heirs: async (applicationId: string, slugs: readonly string[]) => (await database.all(environmentHeirs, applicationId, [...slugs])).map(({ slug }) => slug),
   /** With its versions and entries. False when there is none. */
   remove: async (applicationId: string, slug: string) => (await database.run(removeEnvironment, applicationId, slug)) === 1,
 });
@@ -162,11 +180,34 @@ const secretsOf = (database: Database) => ({
   remove: async (applicationId: string, name: string) => (await database.run(removeSecret, applicationId, name)) === 1,
 });
 
-const listVersions = statement<SecretVersion, [secretId: string, environmentId: string]>(
+const listVersions = statement<SecretVersion, [secretId: string, environmentId: string, version: number | undefined]>(
   'versions.list',
   `
   select id, version, is_enabled as "isEnabled", expires_at as "expiresAt", not_before as "notBefore", created_at as "createdAt"
-  from secret_versions where secret_id = $1 and environment_id = $2 order by version desc`,
+  from secret_versions where secret_id = $1 and environment_id = $2 and ($3::int is null or version = $3) order by version desc`,
+);
+
+export type SealedVersion = Omit<AadFields, 'versionId'> & Envelope & { readonly id: string };
+
+// Times as Postgres stores them: they are bound to the ciphertext to the microsecond.
+/** The columns of a SealedVersion, of the tables `secret_versions v` and `secrets s`. */
+export const sealedColumns = `v.id, s.application_id as "applicationId", v.secret_id as "secretId", v.environment_id as "environmentId", v.version,
+         v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore", timestamptz_send(v.expires_at) as "expiresAt",
+         timestamptz_send(v.created_at) as "createdAt", v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"`;
+
+const lockVersion = statement<SealedVersion, [secretId: string, environmentId: string, version: number]>(
+  'versions.lock',
+  `
+  select ${sealedColumns}
+  from secret_versions v join secrets s on s.id = v.secret_id
+  where v.secret_id = $1 and v.environment_id = $2 and v.version = $3 for no key update of v`,
+);
+
+type Resealed = [id: string, isEnabled: boolean, nonce: Buffer, ciphertext: Buffer, tag: Buffer, wrappedKey: Buffer, masterKeyId: string];
+const resealVersion = statement<unknown, Resealed>(
+  'versions.reseal',
+  `
+  update secret_versions set is_enabled = $2, nonce = $3, ciphertext = $4, tag = $5, wrapped_key = $6, master_key_id = $7 where id = $1`,
 );
 
 const newestVersions = statement<{ environmentId: string; version: number }, [secretId: string, environmentIds: string[]]>(
@@ -198,8 +239,12 @@ const insertVersions = insertRows<NewVersion>('versions.insert', {
 });
 
 const versionsOf = (database: Database) => ({
-  /** Newest first. */
-  list: (secretId: string, environmentId: string) => database.all(listVersions, secretId, environmentId),
+  /** Newest first. @param version only this one */
+  list: (secretId: string, environmentId: string, version?: number) => database.all(listVersions, secretId, environmentId, version),
+  /** Holds the version until the transaction ends; undefined when there is none. */
+  lock: (secretId: string, environmentId: string, version: number) => database.first(lockVersion, secretId, environmentId, version),
+  reseal: (id: string, isEnabled: boolean, { nonce, ciphertext, tag, wrappedKey, masterKeyId }: Envelope) =>
+    database.run(resealVersion, id, isEnabled, nonce, ciphertext, tag, wrappedKey, masterKeyId),
   /** The highest number in each of these environments that has one. */
   newest: async (secretId: string, environmentIds: readonly string[]) => {
     const rows = await database.all(newestVersions, secretId, [...environmentIds]);

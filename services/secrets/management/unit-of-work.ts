@@ -6,6 +6,7 @@ import { Problem } from '../../platform/problem.ts';
 import { type Audit, createAuditStore, createEntry, type Outcome, type Target } from '../audit.ts';
 import { changesOf, createChangeStore } from '../changes/store.ts';
 import { Problems } from '../contract.ts';
+import { SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { createManagementStore, type ManagementStore } from './store.ts';
@@ -45,13 +46,13 @@ export function createUnitOfWork({
     try {
       const active = await keyCheck.requireActive();
       return await database.transaction(async (inTransaction) => {
-        const { result, applicationId, parts } = await work(createManagementStore(inTransaction), active);
+        const store = createManagementStore(inTransaction);
+        const { result, applicationId, parts } = await work(store, active);
         const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
         const entries = parts?.map(({ environment, version }) => createEntry(actor, { ...target, environment }, { ...done, version }));
         await createAuditStore(inTransaction).add(entries ?? [createEntry(actor, target, done)]);
         // The last one: from here to the commit the writes to all applications take turns.
-        const environments = parts?.map(({ environment }) => environment);
-        await createChangeStore(inTransaction).append(changesOf(target, environments, done.occurredAt));
+        await createChangeStore(inTransaction).append(changesOf(target, await placesOf(store, { target, applicationId, parts }), done.occurredAt));
         return result;
       });
     } catch (caught) {
@@ -77,6 +78,15 @@ export function createUnitOfWork({
   };
 }
 
+type Written = { readonly target: Target; readonly applicationId: string; readonly parts: Done<unknown>['parts'] | undefined };
+
+/** The environments that a write changed, with those that inherit from them; undefined where it names none. */
+async function placesOf(store: ManagementStore, { target, applicationId, parts }: Written): Promise<readonly string[] | undefined> {
+  const named = parts?.map(({ environment }) => environment) ?? (typeof target.environment === 'string' ? [target.environment] : undefined);
+  if (named === undefined || named.length === 0) return named;
+  return [...named, ...(await store.environments.heirs(applicationId, named))];
+}
+
 /** Until the transaction ends no other one writes to the application or what belongs to it. @throws Problem 404 */
 export async function lockApplication(store: ManagementStore, slug: string): Promise<string> {
   const id = await store.applications.lock(slug);
@@ -87,6 +97,7 @@ export async function lockApplication(store: ManagementStore, slug: string): Pro
 const outcomeOfStatus: Readonly<Record<number, Outcome>> = { 400: 'invalid', 404: 'not-found', 409: 'conflict', 503: 'unavailable' };
 
 function refusalOf(error: unknown): { readonly outcome: Outcome; readonly detail: string | null } {
+  if (error instanceof SealBroken) return { outcome: 'refused', detail: null };
   if (error instanceof Problem) return { outcome: outcomeOfStatus[error.status] ?? 'failed', detail: error.kind.title };
   return { outcome: isUnavailable(error) ? 'unavailable' : 'failed', detail: null };
 }

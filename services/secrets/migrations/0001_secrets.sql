@@ -26,8 +26,13 @@ create table environments (
   slug text not null,
   name text not null,
   created_at timestamptz not null,
+  -- The environment whose values are served where this one has none; one that itself inherits from none.
+  -- Checked at the commit: a backup restores rows in any order.
+  inherits_id uuid references environments (id) deferrable initially deferred,
   constraint environments_slug_unique unique (application_id, slug)
 );
+
+create index environments_by_inherited on environments (inherits_id) where inherits_id is not null;
 
 create table secrets (
   id uuid primary key,

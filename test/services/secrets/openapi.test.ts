@@ -18,8 +18,9 @@ describe('the API description of the secrets service', () => {
       .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation]));
   });
 
-  it('has every route of the document, and the change feed', () => {
-    expect(operations).to.have.length(19 + 3 + 1);
+  it('has every route of the document, the change feed, and the added ones', () => {
+    const added = ['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment'];
+    expect(operations).to.have.length(19 + 3 + 1 + added.length);
     expect(operations.map(([route]) => route)).to.include('GET /api/management/changes');
   });
 

@@ -62,6 +62,7 @@ describe('signalbox secrets backup and restore', () => {
       const { slug, key } = await newApplication(url, name);
       keys.push(key);
       await manage(url, 'POST', `/${slug}/environments`, { name: 'Production' });
+      await manage(url, 'PUT', `/${slug}/environments/local`, { inherits: 'production' });
       for (const [secret, value] of Object.entries(values)) await putSecret(url, slug, secret, { value: `${name} ${value}` });
       await putSecret(url, slug, 'plain', { value: secretValue('of production'), environmentSlug: 'production' });
       await putSecret(url, slug, 'plain', { value: secretValue('of a disabled version'), isEnabled: false });

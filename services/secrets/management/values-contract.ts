@@ -1,0 +1,86 @@
+// The schemas of values and versions of secrets, on the management plane.
+import { z } from 'zod';
+import { Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { EnvironmentSlug, Value } from '../contract.ts';
+
+export const maxValueItems = 100;
+
+const alphanumeric = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+/** The characters of generated values. `symbols` has none that a shell, a URL's user part or a dotenv file reads as something else. */
+export const alphabets = { alphanumeric, hex: '0123456789abcdef', digits: '0123456789', symbols: `${alphanumeric}-._~+=,` } as const;
+
+export const Generate = z
+  .object({
+    length: z.int32().min(8).max(1024).default(32).describe('How many characters'),
+    alphabet: z.enum(['alphanumeric', 'hex', 'digits', 'symbols']).default('alphanumeric').describe('Which characters; `symbols` adds `-._~+=,`'),
+  })
+  .meta({ id: 'Generate', description: 'A random value.', examples: [{ length: 32, alphabet: 'alphanumeric' }] });
+export type Generate = z.output<typeof Generate>;
+
+type Span = { readonly expiresAt?: unknown; readonly notBefore?: unknown };
+const isAfterStart = ({ expiresAt, notBefore }: Span) =>
+  !(expiresAt instanceof Date) || !(notBefore instanceof Date) || expiresAt.getTime() > notBefore.getTime();
+/** Lets zod report this fault together with those of other members. */
+const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
+
+/** The consumer plane's words for members of an item: without a refusal such a version would be served at once and without end. */
+const otherWords: Readonly<Record<string, string>> = { enabled: 'isEnabled', expiresOn: 'expiresAt' };
+
+type Given = { readonly value?: unknown; readonly generate?: unknown };
+const hasOneSource = ({ value, generate }: Given) => (value === undefined) !== (generate === undefined);
+
+export const ValueItem = z
+  .looseObject({
+    environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
+    value: Value.optional().describe('The value, stored encrypted and as given'),
+    generate: Generate.optional().describe(
+      'Instead of `value`: a random one, made where the environment has no version of the secret; else the item is done already',
+    ),
+    expectedVersion: z
+      .int32()
+      .min(0)
+      .optional()
+      .describe('The number of the newest version in the environment, 0 for none; with another one nothing is stored and the answer is 409'),
+    isEnabled: z.boolean().default(true).describe('Whether the version is served'),
+    expiresAt: TimestampInput.nullish()
+      .transform((time) => time ?? null)
+      .describe('The version is served until this time, inclusive; null: without end'),
+    notBefore: TimestampInput.nullish()
+      .transform((time) => time ?? null)
+      .describe('The version is served from this time, inclusive; null: at once'),
+  })
+  .refine(hasOneSource, { path: ['value'], error: 'is required, or else generate', when: isObject })
+  .superRefine((item, context) => {
+    for (const [word, ours] of Object.entries(otherWords))
+      if (Object.hasOwn(item, word)) context.addIssue({ code: 'custom', path: [word], message: `is not a member of a value item: send ${ours}` });
+  })
+  .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject })
+  .meta({
+    id: 'ValueItem',
+    description: 'A value to add as the newest version in an environment.',
+    examples: [{ environmentSlug: 'production', value: 'correct horse battery staple' }],
+  });
+export type ValueItem = z.output<typeof ValueItem>;
+const tooManyItems = { error: `must hold at most ${maxValueItems} items` };
+export const ValueItems = z.array(ValueItem, { error: 'must be an array of value items' }).max(maxValueItems, tooManyItems);
+
+export const SecretVersion = z
+  .object({
+    id: z.uuid().describe('Its id, which never changes'),
+    version: z.int32().min(1).describe('Its number in the environment, from 1'),
+    isEnabled: z.boolean().describe('Whether it is served'),
+    expiresAt: Timestamp.nullable().describe('It is served until this time, inclusive; null: without end'),
+    notBefore: Timestamp.nullable().describe('It is served from this time, inclusive; null: at once'),
+    createdAt: Timestamp.describe('When it was created'),
+  })
+  .meta({
+    id: 'SecretVersion',
+    description: 'A version of a secret as administrators see it: everything but its value.',
+    examples: [
+      { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', version: 2, isEnabled: true, expiresAt: null, notBefore: null, createdAt: '2026-03-15T12:00:00.000Z' },
+    ],
+  });
+export type SecretVersion = z.output<typeof SecretVersion>;
+export const VersionChange = z
+  .object({ isEnabled: z.boolean().describe('Whether the version is served') })
+  .meta({ id: 'VersionChange', description: 'The member of a version that can change.', examples: [{ isEnabled: false }] });
