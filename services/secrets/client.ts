@@ -5,7 +5,7 @@ import type { ProblemDocument } from '../platform/problem.ts';
 import { sleepUntil } from '../platform/time.ts';
 import * as consumerContract from './consumer/contract.ts';
 import * as contract from './contract.ts';
-import * as values from './management/values-contract.ts';
+import * as values from './management/contract.ts';
 
 export type ClientOptions = {
   /** Where the service is, with a path prefix if an ingress gives it one. */

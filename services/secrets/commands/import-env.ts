@@ -8,7 +8,7 @@ import { tableOf } from '../../platform/process/table.ts';
 import { describeError } from '../../platform/errors.ts';
 import { type ConsumerClient, createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../client.ts';
 import { NewConfiguration, NewSecret } from '../contract.ts';
-import { type SecretVersion, ValueItem } from '../management/values-contract.ts';
+import { type SecretVersion, ValueItem } from '../management/contract.ts';
 import { explainFile } from './files.ts';
 import { managementSettings } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows } from '../../platform/postgres/rows.ts';
 import type { Application, Configuration, Environment, Secret } from '../contract.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
-import type { SecretVersion } from './values-contract.ts';
+import type { SecretVersion } from './contract.ts';
 
 const applicationColumns = 'id, name, slug, description, owner, created_at as "createdAt", updated_at as "updatedAt"';
 type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };

@@ -10,7 +10,7 @@ import { findApplication } from './applications.ts';
 import { findSecret } from './secrets.ts';
 import type { ManagementStore, NewVersion, SealedVersion } from './store.ts';
 import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
-import { alphabets, type Generate, SecretVersion, type ValueItem, ValueItems, VersionChange } from './values-contract.ts';
+import { alphabets, type Generate, SecretVersion, type ValueItem, ValueItems, VersionChange } from './contract.ts';
 
 // A hundred values of 64 KiB, with room for JSON's escapes.
 const maxBodyBytes = 8 * 1024 * 1024;
