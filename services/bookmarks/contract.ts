@@ -20,7 +20,7 @@ import {
 
 const stored = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
-const trimmed = (limits: { readonly min?: number; readonly max: number }) =>
+export const trimmed = (limits: { readonly min?: number; readonly max: number }) =>
   z
     .string({ error: 'must be a string' })
     .trim()
@@ -35,8 +35,8 @@ const nullableText = (max: number) =>
 /** No bookmark or folder has it: a text that is no id names nothing. */
 const idOfNothing = '00000000-0000-0000-0000-000000000000';
 /** In any case, as every other service takes them. */
-const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
-const Reference = z.string({ error: 'must be a string' }).transform(asId).nullable();
+export const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
+export const Reference = z.string({ error: 'must be a string' }).transform(asId).nullable();
 export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'The id of the bookmark or folder' }) });
 
 /** Compares code points; JavaScript's own order compares UTF-16 units. */
@@ -44,7 +44,7 @@ const byCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Bu
 const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 export const maxTags = 100;
 const Tag = trimmed({ max: 100 });
-const Tags = z
+export const Tags = z
   .array(Tag, { error: 'must be an array' })
   .nullable()
   .transform((tags) => [...new Set(tags)].filter((tag) => tag !== '').sort(byCodePoints))
@@ -84,7 +84,7 @@ export const Bookmark = z
   });
 export type Bookmark = z.output<typeof Bookmark>;
 
-const bookmarkMembers = {
+export const bookmarkMembers = {
   title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
   url: webAddress(trimmed({ min: 1, max: 2048 })).meta({
     override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
@@ -139,53 +139,9 @@ export const BookmarkPatch = z
   .object(exactlyOptional(bookmarkMembers))
   .meta({ id: 'BookmarkPatch', description: 'Members of a bookmark to change; omitted ones stay', examples: [{ favorite: true, tags: ['maps'] }] });
 
-const include = queryList(queryChoice(['check'])).meta({ description: '`check` adds the last check of the page: `checked`, `status`, `dead`' });
+const Include = z.enum(['check']).meta({ id: 'BookmarkInclude', description: 'A further part of a bookmark' });
+const include = queryList(queryChoice(Include)).meta({ description: '`check` adds the last check of the page: `checked`, `status`, `dead`' });
 export const BookmarkQuery = z.object({ include });
-
-const Ids = z
-  .array(z.string({ error: 'must be a string' }).transform(asId), { error: 'must be an array' })
-  .min(1)
-  .max(500)
-  .meta({ description: 'Ids of bookmarks, 1 to 500; ids that name nothing and repeats are ignored' });
-const one = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'The action' });
-const ManyTags = Tags.refine((tags) => tags.length > 0, { error: 'must hold a tag' });
-export const BulkInput = z
-  .discriminatedUnion('action', [
-    z.object({ action: one('move'), ids: Ids, folderId: Reference.meta({ description: 'The id of an existing folder, or null: no folder' }) }),
-    z.object({ action: one('tag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that the bookmarks get beside those that they have' }) }),
-    z.object({ action: one('untag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that are taken off the bookmarks' }) }),
-    z.object({
-      action: one('favorite'),
-      ids: Ids,
-      favorite: bookmarkMembers.favorite.default(true).meta({ description: 'Whether the bookmarks become favorites; default: true' }),
-    }),
-    z.object({ action: one('delete'), ids: Ids }),
-  ])
-  .meta({
-    id: 'BulkInput',
-    description: 'A change of up to 500 bookmarks',
-    examples: [{ action: 'tag', ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'], tags: ['maps'] }],
-  });
-export type BulkInput = z.output<typeof BulkInput>;
-export const BulkResult = z
-  .object({ updated: Count.meta({ description: 'How many bookmarks were changed or deleted' }) })
-  .meta({ id: 'BulkResult', description: 'How many bookmarks a change of many changed' });
-
-export const ByTag = z.object({
-  name: z
-    .string()
-    .transform(storable)
-    .meta({ description: 'The tag, in its letter case', examples: ['maps'] }),
-});
-export const TagInput = z
-  .object({ name: trimmed({ min: 1, max: 100 }).meta({ description: 'The new name; an existing one takes the bookmarks of the tag over' }) })
-  .meta({ id: 'TagInput', description: 'The new name of a tag', examples: [{ name: 'cartography' }] });
-export const RenamedTag = z
-  .object({
-    name: z.string().meta({ description: 'The name of the tag', examples: ['cartography'] }),
-    bookmarks: Count.meta({ description: 'How many bookmarks have it now' }),
-  })
-  .meta({ id: 'RenamedTag', description: 'A tag under its new name' });
 
 export const Folder = z
   .object({

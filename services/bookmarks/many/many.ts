@@ -1,7 +1,8 @@
 // Many bookmarks at once, and tags: renamed, merged, deleted. Routes and rules.
 import { answer, route } from '../../platform/http/route.ts';
 import { refused, requireFolder } from '../bookmarks.ts';
-import { type BulkInput, BulkInput as BulkBody, BulkResult, ByTag, maxTags, Problems, RenamedTag, TagInput } from '../contract.ts';
+import { maxTags, Problems } from '../contract.ts';
+import { type BulkInput, BulkInput as BulkBody, BulkResult, ByTag, RenamedTag, TagInput } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from '../store.ts';
 
 export const manyRoutes = (store: CatalogueStore) => [
