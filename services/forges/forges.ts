@@ -73,8 +73,10 @@ export function repositoryOf(payload: unknown): string | undefined {
   return name === undefined ? undefined : storable(name.slice(0, maxRepositoryLength));
 }
 
-/** Objects whose page is on the forge, the most telling first. */
-const pages = [['repository'], ['organization'], ['installation', 'account'], ['sender']];
+/** Places of the repository: Forgejo's runs have it within. */
+const repositories = [['repository'], ['run', 'repository']];
+/** Other objects whose page is on the forge, the most telling first. */
+const pages = [['organization'], ['installation', 'account'], ['sender']];
 
 /**
  * The forge as one among several of its kind, each of which counts its ids from 1: the host of the repository's page, else of the header,
@@ -82,9 +84,10 @@ const pages = [['repository'], ['organization'], ['installation', 'account'], ['
  * @param host the value of X-GitHub-Enterprise-Host
  */
 export function forgeIdOf(forge: Forge, payload: unknown, host?: string): string {
-  const [repository, ...others] = pages.map((path) => hostOf(textAt(payload, ...path, 'html_url')));
+  const hosts = (paths: readonly string[][]) => paths.map((path) => hostOf(textAt(payload, ...path, 'html_url')));
+  const repository = hosts(repositories).find((found) => found !== undefined);
   const given = host === '' ? undefined : host?.toLowerCase();
-  return repository ?? given ?? others.find((found) => found !== undefined) ?? forge.kind;
+  return repository ?? given ?? hosts(pages).find((found) => found !== undefined) ?? forge.kind;
 }
 
 /** DNS allows 253 characters, and a port may follow. */

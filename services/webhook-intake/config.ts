@@ -1,5 +1,5 @@
 // The webhook intake's settings.
-import { ConfigError, type Environment, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
+import { ConfigError, type Environment, InvalidSetting, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { eventSettings } from '../platform/events/events.ts';
@@ -22,12 +22,22 @@ export const brokerSettings = {
   queueType: choice('Broker__QueueType', ['classic', 'quorum'], { summary: 'Type of the queues on RabbitMQ; quorum from 4.3', default: 'classic' }),
 };
 
+/** A comma parts the list, also within braces. */
+function globs(...given: Parameters<typeof list>): Setting<readonly string[]> {
+  const setting = list(...given);
+  const parse = (value: string) => {
+    if (/[{}]/.test(value)) throw new InvalidSetting('must be globs without braces: give each of their words a glob of its own');
+    return setting.parse(value);
+  };
+  return { ...setting, parse };
+}
+
 /** Settings of a queue worker, which serves no port. */
 const workerSettings = {
   databaseUrl: commonSettings.databaseUrl,
   ...brokerSettings,
-  ownRepositories: list('Intake__OwnRepositories', {
-    summary: 'Globs of owner/name: events of these go to the typed tables; * alone means all',
+  ownRepositories: globs('Intake__OwnRepositories', {
+    summary: 'Globs of owner/name, without braces: events of these go to the typed tables; * alone means all',
     default: ['*/*'],
   }),
   maxPayloadValues: integer('Forge__MaxPayloadValues', {

@@ -20,16 +20,24 @@ export type DeliveryKey = {
 /** Indexed columns take no longer text: an index row above 2.7 KB is refused. No forge has a name as long. */
 const maxNameLength = 255;
 
+/** An id that is too long ends in a digest of the whole, so that two that begin alike stay two. */
+function withinLength(id: string): string {
+  if (id.length <= maxNameLength) return id;
+  const digest = createHash('sha256').update(id).digest('hex');
+  return id.slice(0, maxNameLength - digest.length) + digest;
+}
+
 export function readEnvelope(delivery: Delivery) {
   const header = (name: keyof typeof messageHeaders) => storable((delivery.headers[messageHeaders[name]] ?? '').slice(0, maxNameLength)) || null;
+  const id = (name: 'deliveryId' | 'hookId' | 'targetId') => storable(withinLength(delivery.headers[messageHeaders[name]] ?? ''));
   const event = header('event') ?? (storable(delivery.type) || 'unknown');
   const action = header('action');
   const sender = header('sender');
   return {
     relayId: storable(delivery.id),
-    deliveryId: header('deliveryId') ?? storable(delivery.id),
-    hookId: header('hookId') ?? '0',
-    targetId: header('targetId') ?? '0',
+    deliveryId: id('deliveryId') || storable(delivery.id),
+    hookId: id('hookId') || '0',
+    targetId: id('targetId') || '0',
     forgeKind: forgeOfKind(header('forge') ?? undefined).kind,
     event,
     originalEvent: header('originalEvent') ?? event,

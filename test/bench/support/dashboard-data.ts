@@ -24,6 +24,8 @@ export const dashboardPaths = {
   'events with a word that is not there': '/api/v1/events?q=nowhere',
   'one event': '/api/v1/events?limit=1',
   facets: '/api/v1/events/facets',
+  counts: '/api/v1/counts',
+  trace: '/api/v1/trace/77',
   senders: '/api/v1/senders',
   'statistics of a week': '/api/v1/statistics?from=2026-01-05T00:00:00Z&to=2026-01-12T00:00:00Z',
   'issues of a repository': '/api/v1/issues?repository=railway/r7',

@@ -71,6 +71,7 @@ describe('forgeIdOf', () => {
   });
   it('keeps the port', () => {
     expect(forgeIdOf(github, { repository: page('forge.example.test:3000') })).to.equal('forge.example.test:3000');
+    expect(forgeIdOf(forgeOfKind('forgejo'), { run: { repository: page('fj.example.test') } })).to.equal('fj.example.test');
   });
   it('prefers the header of GitHub Enterprise to pages other than that of the repository', () => {
     expect(forgeIdOf(github, { repository: page('one.test'), sender: page('two.test') }, 'three.test')).to.equal('one.test');

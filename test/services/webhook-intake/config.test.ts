@@ -14,6 +14,7 @@ describe('settings of the workers', () => {
       sourceEventDays: 90,
       deduplicationKeyDays: 90,
       bucketDays: 730,
+      hourDays: 60,
       typedRowDays: 180,
       workflowRunDays: 90,
       releasesPerRepository: 20,
@@ -30,5 +31,12 @@ describe('settings of the workers', () => {
 
   it('take every repository for our own where nobody says otherwise', async () => {
     expect((await readWorkerConfig(required)).ownRepositories).to.deep.equal(['*/*']);
+  });
+
+  it('refuse globs with braces, which a comma would part', async () => {
+    const failure: unknown = await Promise.resolve()
+      .then(() => readWorkerConfig({ ...required, Intake__OwnRepositories: 'me/*,{lim,spool}/it' }))
+      .catch((error: unknown) => error);
+    expect(String(failure)).to.contain('Intake__OwnRepositories must be globs without braces');
   });
 });

@@ -76,6 +76,12 @@ describe('the service worker', () => {
     expect(await database.count('events')).to.equal(3);
   });
 
+  it('tells delivery ids apart that begin with the same 300 characters', async () => {
+    const of = (end: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd'.repeat(300) + end });
+    await work()([of('1'), of('2'), of('1')]);
+    expect(await database.count('events')).to.equal(2);
+  });
+
   it('takes a delivery that comes again in another month as a duplicate', async () => {
     const inMonth = (month: string) => delivery({ event: 'issues', payload: issue, deliveryId: 'd-1', receivedAt: new Date(`2026-${month}-28T12:00:00Z`) });
     await work()([inMonth('03')]);
