@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { memberAt } from '../../platform/json.ts';
 
-/** What came, for members that hold no credential. */
+/** The value that came, for the fault of a member that holds no credential. */
 export const came = (input: unknown) => (input === undefined ? '' : `, not ${JSON.stringify(input)?.slice(0, 60)}`);
 const map: z.core.TypeParams<z.ZodObject> = {
   error: (issue) => (issue.code === 'unrecognized_keys' ? `has members that are not known: ${issue.keys.join(', ')}` : `must be a map${came(issue.input)}`),

@@ -93,7 +93,7 @@ function createVerifier({ header, createVerifier: create, orToken }: SignatureVe
 
 const settingOf = (name: string) => `Sources__${name.replace(/^./, (letter) => letter.toUpperCase())}Secrets`;
 
-/** For the API description. What a vendor adds is taken too. */
+/** For the API description. Members that a vendor adds are accepted too. */
 const Delivery = z.looseObject({});
 
 const headersOf = ({ headers = {}, example }: Source) =>

@@ -27,7 +27,7 @@ export const sentry: Source = {
   vendor: 'Sentry',
   verification: nearNow(signature('Sentry-Hook-Signature'), 'Sentry-Hook-Timestamp'),
   headers: {
-    'Sentry-Hook-Resource': 'What it is about',
+    'Sentry-Hook-Resource': 'The subject of the event',
     'Request-ID': 'The id of the delivery',
     'Sentry-Hook-Timestamp': 'When it was sent, in Unix seconds; more than 5 minutes from now 401',
   },

@@ -59,7 +59,7 @@ export type Verification =
       readonly by: 'signature';
       /** Where it belongs; the 401 names it. */
       readonly header: string;
-      /** What the header holds, and other headers that are checked with it, for the API description. */
+      /** The content of the header, and other headers that are checked with it, for the API description. */
       readonly meaning: string;
       readonly otherHeaders?: Readonly<Record<string, string>>;
       readonly createVerifier: (secrets: readonly Secret[], clock: () => Date) => (body: Buffer, headers: IncomingHttpHeaders) => Verified;
@@ -89,7 +89,7 @@ export function signature(header: string, form: Partial<SignatureForm> = {}): Si
   };
 }
 
-/** Besides, a header that the signature does not cover must have a time near now: it ends plain repeats of what somebody captured. */
+/** Besides, a header that the signature does not cover must have a time near now, which stops plain repeats of a captured request. */
 export const nearNow = (verification: SignatureVerification, timeHeader: string): SignatureVerification => ({
   ...verification,
   otherHeaders: { [timeHeader]: 'When it was sent, in Unix seconds; more than 5 minutes from now 401' },

@@ -34,7 +34,7 @@ export async function startIntake(database: Database, sources: readonly Source[]
   return { url: `http://127.0.0.1:${port}`, port, openapi: openapi(), close };
 }
 
-/** What a vendor puts beside a body that it sends with this secret. */
+/** The credential that a vendor sends with a body, by this secret. */
 export function credential({ verification, name }: Source, secret: string, body: string | Buffer, sentAt = Date.now()): Readonly<Record<string, string>> {
   if (verification.by === 'signature') {
     const digest = createHmac(verification.meaning.includes('HMAC-SHA1 ') ? 'sha1' : 'sha256', secret)

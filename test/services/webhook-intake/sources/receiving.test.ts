@@ -1,4 +1,4 @@
-// What all direct sources have in common: which requests are refused, what is kept of the others, and how another source is added.
+// The behaviour that all direct sources have in common: which requests are refused, what is kept of the others, and how another source is added.
 import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { z } from 'zod';
@@ -104,7 +104,7 @@ describe('receiving of direct sources', () => {
     expect(await streamed(`${ground.url}/codacy`, ofSize(mebibyte))).to.equal(202);
   });
 
-  /** Of one that does not say how long its body is. */
+  /** Posts a body without announcing its length. */
   const streamed = (url: string, body: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const asked = httpRequest(url, { method: 'POST', headers: { ...token, 'Content-Type': 'application/json' } }, (reply) => {
@@ -280,7 +280,7 @@ describe('receiving of direct sources', () => {
     await more.close();
   });
 
-  describe('deliveries that differ in what nobody signed', () => {
+  describe('deliveries that differ in unsigned headers', () => {
     const send = async (source: Source, body: object, headers: Readonly<Record<string, string>> = {}) => {
       const text = JSON.stringify(body);
       const reply = await post(`${ground.url}/${source.name}`, { body: text, headers: { ...credential(source, secrets[0], text), ...headers } });
