@@ -84,6 +84,10 @@ export const Property = z
     approvedAt: Timestamp.nullable().meta({ description: 'When the listing was approved, or null' }),
     recycledAt: Timestamp.nullable().meta({ description: 'When the listing was recycled, or null' }),
     notes: saidOrNull('The notes, or null'),
+    previousPrice: z
+      .exactOptional(z.number().nullable())
+      .meta({ description: 'With `include=price`: the rent before the last change; null where it never changed' }),
+    priceChangedAt: z.exactOptional(Timestamp.nullable()).meta({ description: 'With `include=price`: when the rent last changed; null where it never did' }),
   })
   .meta({
     id: 'Property',
@@ -119,7 +123,7 @@ const positive = (description: string, example: number) =>
 export const PropertyPage = z
   .object({
     items: z.array(Property).meta({ description: 'The listings of the page' }),
-    total: Count.meta({ description: 'How many listings match, on all pages' }),
+    total: z.exactOptional(Count).meta({ description: 'How many listings match, on all pages; absent with `total=false`', examples: [12] }),
     page: positive('The number of the page, from 1', 1),
     pageSize: positive('How many listings a page holds at most', 24),
   })

@@ -28,8 +28,10 @@ const readingRoutes = (store: ListingStore) => [
     description: 'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total.',
     query: PropertyQuery,
     answers: { 200: PropertyPage },
-    async handle({ query: { page, pageSize, sortBy, sortDir, ...filter } }) {
-      const [items, total] = await Promise.all([store.page(filter, { page, pageSize, sortBy, sortDir }), store.count(filter)]);
+    async handle({ query: { page, pageSize, sortBy, sortDir, include, total: isCounted, ...filter } }) {
+      const reading = store.page(filter, { page, pageSize, sortBy, sortDir, include });
+      if (!isCounted) return { items: await reading, page, pageSize };
+      const [items, total] = await Promise.all([reading, store.count(filter)]);
       return { items, total, page, pageSize };
     },
   }),

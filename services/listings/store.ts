@@ -7,7 +7,9 @@ import type { PropertyFilter, PropertyOrder } from './property-query.ts';
 
 const builder = knex({ client: 'pg' });
 
-const columns: RowColumns<Property> = {
+type PriceMembers = 'previousPrice' | 'priceChangedAt';
+
+const columns: RowColumns<Omit<Property, PriceMembers>> = {
   id: 'uuid',
   sourceId: 'text',
   sourceUrl: 'text',
@@ -30,6 +32,7 @@ const columns: RowColumns<Property> = {
   notes: 'text',
 };
 const selected = asMembers(columns);
+const withPrice = `${selected}, ${asMembers<Required<Pick<Property, PriceMembers>>>({ previousPrice: 'numeric', priceChangedAt: 'timestamptz' })}`;
 
 const find = statement<Property, [id: string]>('listings.find', `select ${selected} from properties where id = $1`);
 
@@ -86,11 +89,15 @@ const lockBySource = statement<Property, [sourceIds: readonly string[]]>(
 
 const isAtSamePlace = '(properties.address, properties.eircode) is not distinct from (excluded.address, excluded.eircode)';
 
+const isSamePrice = '(properties.price_monthly, properties.currency) = (excluded.price_monthly, excluded.currency)';
+
 // A repeat keeps decisions and notes. A changed address starts the geocoder's back-off anew.
-const write = insertRows<Property>('listings.write', {
+const write = insertRows<Omit<Property, PriceMembers>>('listings.write', {
   into: 'properties',
   columns,
   onConflict: `(source_id) do update set ${setExcluded(columns, ['id', 'sourceId', 'status', 'approvedAt', 'recycledAt', 'notes'])},
+    previous_price = case when ${isSamePrice} then properties.previous_price else properties.price_monthly end,
+    price_changed_at = case when ${isSamePrice} then properties.price_changed_at else excluded.received_at end,
     geocode_misses = case when ${isAtSamePlace} then properties.geocode_misses else 0 end,
     geocode_after = case when ${isAtSamePlace} then properties.geocode_after else '-infinity' end`,
 });
@@ -103,7 +110,9 @@ const addPrices = insertRows<PriceSeen>('listings.addPrices', {
   orderBy: 'ordinal',
 });
 
-const sortColumns = { receivedAt: 'received_at', price: 'price_monthly', beds: 'beds' } as const;
+const sortColumns = { receivedAt: 'received_at', price: 'price_monthly', beds: 'beds', approvedAt: 'approved_at' } as const;
+
+const hasDropped = 'coalesce(previous_price > price_monthly, false)';
 
 function matching(filter: PropertyFilter) {
   const query = builder.from('properties').where('status', filter.status);
@@ -115,6 +124,14 @@ function matching(filter: PropertyFilter) {
   if (filter.minBaths !== undefined) query.where('baths', '>=', filter.minBaths);
   if (filter.minPrice !== undefined) query.where('price_monthly', '>=', filter.minPrice);
   if (filter.maxPrice !== undefined) query.where('price_monthly', '<=', filter.maxPrice);
+  if (filter.receivedFrom) query.where('received_at', '>=', filter.receivedFrom);
+  if (filter.receivedTo) query.where('received_at', '<=', filter.receivedTo);
+  if (filter.priceDropped !== undefined) query.whereRaw(filter.priceDropped ? hasDropped : `not ${hasDropped}`);
+  if (filter.bbox) {
+    const { west, south, east, north } = filter.bbox;
+    query.whereRaw('latitude between ? and ?', [south, north]);
+    query.whereRaw(west <= east ? 'longitude between ? and ?' : '(longitude >= ? or longitude <= ?)', [west, east]);
+  }
   if (filter.berMin !== undefined) query.whereRaw('(ber_rating is null or ber_rating = any(?))', [[...gradesFrom(filter.berMin)]]);
   return query;
 }
@@ -123,12 +140,12 @@ export type ListingStore = ReturnType<typeof createListingStore>;
 
 export const createListingStore = (database: Database) => ({
   /** Ties by id ascending, whatever the direction. */
-  page(filter: PropertyFilter, { sortBy, sortDir, page, pageSize }: PropertyOrder): Promise<Property[]> {
-    const order = [
-      { column: sortColumns[sortBy], order: sortDir },
-      { column: 'id', order: 'asc' },
-    ];
-    const query = matching(filter).select(builder.raw(selected)).orderBy(order);
+  page(filter: PropertyFilter, { sortBy, sortDir, page, pageSize, include }: PropertyOrder): Promise<Property[]> {
+    // Those that were never approved come last in either direction.
+    const order = `${sortColumns[sortBy]} ${sortDir}${sortBy === 'approvedAt' ? ' nulls last' : ''}, id`;
+    const query = matching(filter)
+      .select(builder.raw(include.includes('price') ? withPrice : selected))
+      .orderByRaw(order);
     return database.select<Property>(query.limit(pageSize).offset((page - 1) * pageSize));
   },
 

@@ -24,6 +24,9 @@ create table properties (
   approved_at timestamptz,
   recycled_at timestamptz,
   notes text,
+  -- The price before the last change of it, and the time of that change.
+  previous_price numeric(10, 2),
+  price_changed_at timestamptz,
   -- The geocoder's back-off. The upsert of listings resets both, with the coordinates, when address or eircode change.
   geocode_misses int not null default 0,
   -- Listings that were never looked up come first.
@@ -42,6 +45,9 @@ create index properties_fewest_beds on properties (status, beds, id);
 -- Price and beds are in the index, so that rows outside the filter are not fetched. Measured at a million listings for a page of a routing key in a
 -- narrow range of prices: 4.8 ms without.
 create index properties_by_routing_key on properties (status, routing_key, received_at desc, id, price_monthly, beds);
+create index properties_approved on properties (status, approved_at desc nulls last, id);
+create index properties_cheaper on properties (status, received_at desc, id) where coalesce(previous_price > price_monthly, false);
+create index properties_by_place on properties (status, latitude, longitude) where latitude is not null;
 create index properties_to_geocode on properties (geocode_after, received_at, id) where latitude is null;
 
 -- The operator class is in the extension's schema, which need not be public.
