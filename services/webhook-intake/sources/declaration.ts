@@ -88,7 +88,7 @@ const Declaration = z
   .strictObject(
     {
       name: matching(/^[a-z][a-z0-9-]{0,39}$/, 'a name of up to 40 small letters, digits and -, with a letter first'),
-      title: z.string({ error: 'must be text' }).min(1).max(100).optional(),
+      label: z.string({ error: 'must be text' }).min(1).max(100).optional(),
       secretsFrom: NamedSecrets.optional(),
       secrets: z
         .array(z.string({ error: 'must be text' }), { error: 'must be a list' })
@@ -100,9 +100,9 @@ const Declaration = z
       action: Places.optional(),
       repository: Places.optional(),
       key: Places.optional(),
-      noticeTitle: Places.optional(),
-      noticeText: Places.optional(),
-      noticeUrl: Places.optional(),
+      title: Places.optional(),
+      text: Places.optional(),
+      url: Places.optional(),
       failure: z
         .strictObject(
           {

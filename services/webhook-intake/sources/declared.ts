@@ -19,15 +19,15 @@ import {
 } from './source.ts';
 
 export function createDeclaredSource(declaration: Declaration): Source {
-  const { name, title = name, verification, takesForms, failure } = declaration;
-  const { event = [], action = [], repository = [], noticeTitle = [], noticeText = [], noticeUrl = [] } = declaration;
+  const { name, label = name, verification, takesForms, failure } = declaration;
+  const { event = [], action = [], repository = [], title = [], text = [], url = [] } = declaration;
   const key = declaration.key ?? (verification.by === 'standard-webhooks' ? [{ kind: 'header' as const, header: standardHeaders.id }] : []);
-  const places = [...event, ...action, ...repository, ...key, ...noticeTitle, ...noticeText, ...noticeUrl, ...(failure ? [failure.at] : [])];
+  const places = [...event, ...action, ...repository, ...key, ...title, ...text, ...url, ...(failure ? [failure.at] : [])];
   const isSigned = verification.by !== 'hmac' || key.every((place) => place.kind !== 'header' || isSignedHeader(verification, place.header));
-  const failing = failure?.is.map((text) => text.toLowerCase()) ?? [];
+  const failing = failure?.is.map((word) => word.toLowerCase()) ?? [];
   return {
     name,
-    vendor: title,
+    vendor: label,
     setting: 'Sources__File',
     verification: verificationOf(verification),
     headers: Object.fromEntries(places.flatMap((place) => (place.kind === 'header' ? [[place.header, 'Read as the file of sources says']] : []))),
@@ -43,9 +43,9 @@ export function createDeclaredSource(declaration: Declaration): Source {
       isFailure: failure !== undefined && failing.includes(lineOf(delivery, failure.at)?.toLowerCase() ?? ''),
     }),
     notice: (payload, header) => ({
-      title: `${title}: ${allAt({ payload, header }, noticeTitle) || (firstAt({ payload, header }, event) ?? 'event')}`,
-      text: allAt({ payload, header }, noticeText),
-      url: noticeUrl.map((place) => urlIn(lineOf({ payload, header }, place))).find((url) => url !== null) ?? null,
+      title: `${label}: ${allAt({ payload, header }, title) || (firstAt({ payload, header }, event) ?? 'event')}`,
+      text: allAt({ payload, header }, text),
+      url: url.map((place) => urlIn(lineOf({ payload, header }, place))).find((url) => url !== null) ?? null,
     }),
   };
 }

@@ -143,7 +143,7 @@ describe('sources of a file', () => {
       `
 sources:
   - name: shop
-    title: The shop
+    label: The shop
     secretsFrom: SECRETS
     verification:
       by: hmac
@@ -156,9 +156,9 @@ sources:
     action: /data/object/status
     repository: /data/object/repository
     key: /id
-    noticeTitle: [/type, /data/object/name]
-    noticeText: /data/lines/0/text
-    noticeUrl: /data/object/url
+    title: [/type, /data/object/name]
+    text: /data/lines/0/text
+    url: /data/object/url
     failure: { at: /data/object/status, is: [FAILED, lost] }
   - name: chat
     secretsFrom: SECRETS

@@ -330,6 +330,7 @@ describe('receiving of direct sources', () => {
     it('of AppVeyor are two: a build that failed again', async () => {
       const body = (finished: string) => ({ eventName: 'build_failure', eventData: { buildId: 9, status: 'failed', finished } });
       expect([await send(sources.appveyor, body('8:00')), await send(sources.appveyor, body('9:00'))]).to.deep.equal([false, false]);
+      expect(await database.rows('select distinct score from events')).to.deep.equal([{ score: 8 }]);
     });
 
     it('of Codacy have a signature, or the token of older ones', async () => {
