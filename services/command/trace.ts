@@ -1,4 +1,4 @@
-// `signalbox trace`: where a delivery is, asked of everything that may have it.
+// `signalbox trace`: finds a delivery by asking each place that may have it.
 import type { Environment } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
 import { tableOf } from '../platform/process/table.ts';
@@ -6,7 +6,7 @@ import { tableOf } from '../platform/process/table.ts';
 /** A place that has the delivery, or with `isUnknown` one that may have it. */
 type Place = { readonly place: string; readonly since?: Date; readonly detail: string; readonly isUnknown?: boolean };
 
-/** @param id of the delivery @throws Error when a place cannot be asked; what was answered before stands */
+/** @param id of the delivery @throws Error when a place cannot be asked; earlier answers stay valid */
 export type Tracer = (environment: Environment, id: string) => AsyncIterable<Place>;
 
 type TraceCommand = { readonly environment: Environment; readonly print: (text: string) => void };

@@ -32,7 +32,7 @@ export async function startPostgresServer(options: { directory: string; password
   if (!existsSync(join(data, 'PG_VERSION'))) await initialise(initdb, { directory, password }, { run, own });
   else if (await succeeds(run(control, ['status', '-D', data]))) await stop();
 
-  // The same again where it is free: workers have the address of the embedded broker on record, and would look for what waits at the old one.
+  // Takes the last port again where it is free: workers have recorded the address of the embedded broker, and look for its messages there.
   const portFile = resolve(directory, 'port');
   const lastPort = Number(await readFile(portFile, 'utf8').catch(() => '0'));
   const port = await freePort(lastPort > 0 && lastPort < 65_536 ? lastPort : 0).catch(() => freePort(0));
@@ -68,7 +68,7 @@ async function binaries() {
   return Binaries.parse(found);
 }
 
-// Initialised beside its place and moved there whole: an interrupted first start is begun anew.
+// Initialised beside its place and then moved, so that an interrupted first start begins again.
 async function initialise(initdb: string, { directory, password }: { directory: string; password: string }, { run, own }: Unprivileged): Promise<void> {
   const draft = resolve(directory, 'data.new');
   const passwordFile = resolve(directory, 'password.new');
@@ -105,8 +105,8 @@ const execute = promisify(execFile);
 type Unprivileged = Awaited<ReturnType<typeof unprivileged>>;
 
 /**
- * How Postgres is run when root starts it: it refuses to be root, so it is `nobody`, whom every system has.
- * @param paths what the programs must reach
+ * Runs the programs of Postgres for root: they refuse to run as root, so the user is `nobody`, which every system has.
+ * @param paths files and folders that the programs must reach
  * @returns `run`, which rejects with what the program printed, when it fails; `own` hands a file or folder to the user that runs the programs
  * @throws Error that says what to do when root's own folders are in the way
  */

@@ -1,4 +1,4 @@
-// Numbers of what an operator may have to look at, each the length of a list.
+// Counts for an operator: the lengths of the lists that may need attention.
 import { route } from '../platform/http/route.ts';
 import { RelayCounts } from './administration-contract.ts';
 import type { Connections } from './connections/connections.ts';

@@ -1,4 +1,4 @@
-// What grows: the first page of lists and filters on a hundred times the rows, one request after the other, against the same service on few.
+// Growth: the first page of lists and filters on a hundred times the rows, one request after the other, against the same service on few.
 import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { apiKey, migrations as bookmarkMigrations } from '../services/bookmarks/service.ts';

@@ -90,7 +90,7 @@ function isOfSender({ hostname }: URL, from: string | null): boolean {
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
 }
 
-/** Counters of clicks put a key in the place of a path that says something; the sender's own texts count there as well. */
+/** True for the address of a click counter: a segment of its path is a key, where other addresses have words. */
 function isClickCounter({ pathname }: URL): boolean {
   return pathname.split('/').some((segment) => segment.length >= 16 && /\d/.test(segment) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(segment));
 }

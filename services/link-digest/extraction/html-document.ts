@@ -166,7 +166,7 @@ function createTree(droppedClass: RegExp) {
     const { name } = element;
     count(name, -1);
     if (unseen.has(name) || hiddenElements.has(element)) hidden -= 1;
-    // Nobody sees a link around a pixel.
+    // A link around a pixel is not visible.
     if (pixels.delete(element) && element.start === length) element.isDropped = true;
     [element.end, element.last] = [length, elements.length - 1];
     if (blocks.has(name)) append('\n');

@@ -70,7 +70,7 @@ const write = rowsStatement<unknown, [scores: readonly NewScore[], now: Date]>(
   update links set priority_score = score, scored_at = ${now} from ${given} as computed where id = link_id`,
 );
 
-/** What a decision changed: weights that the limits left as they were are not in it. */
+/** The weights that a decision changed, without those that the limits left as they were. */
 const Taught = z.object({
   authors: z.array(z.object({ id: z.string(), step: z.number() })),
   /** `isNew`: the word had no weight before. */

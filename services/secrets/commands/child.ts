@@ -10,7 +10,7 @@ export type Program = {
   readonly writeError: (text: string) => void;
 };
 
-/** As `env`, `timeout` and `docker run` have them: it was not begun, could not be executed, was not found. */
+/** The codes of `env`, `timeout` and `docker run`: the program was not started, cannot be executed, was not found. */
 export const exitCodes = { refused: 125, notExecutable: 126, notFound: 127 } as const;
 
 const forwarded: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'];

@@ -1,4 +1,4 @@
-// The consumer plane: what an application reads with its key. One statement checks the key and finds; every refusal but the key's is one and the same.
+// The consumer plane: reads with the key of an application. One statement checks the key and finds the values; every refusal but that of the key is the same.
 import type { IncomingHttpHeaders } from 'node:http';
 import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import { answer, route } from '../../platform/http/route.ts';
@@ -134,7 +134,7 @@ type ConsumerParts = {
 
 type Asked = { readonly environment: string; readonly name: string; readonly requestId: string };
 
-/** Only the audit tells: to the application all are one 404. */
+/** The reason for the audit; the application gets one 404 for all of them. */
 function missingOf({ environmentId, secretId }: NothingFound): string {
   if (environmentId === null) return 'No such environment';
   return secretId === null ? 'No such secret' : 'No active version';
@@ -144,10 +144,10 @@ function missingOf({ environmentId, secretId }: NothingFound): string {
 const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
-/** With NUL, which Postgres keeps in no text, it names nothing. */
+/** A text with NUL, which Postgres cannot store, names nothing. */
 const named = (text = '') => (text.includes('\0') ? '' : text);
 
-/** After the key: whether there is one says nothing about the query. */
+/** Call after `requireKeyHash`: a request without a key is 401, whatever its query. */
 function requireEnvironment({ query }: ConsumerRequest): void {
   if (!query.environment?.trim()) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
 }

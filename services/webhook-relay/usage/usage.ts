@@ -32,7 +32,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     const asOf = changes;
     const [rows, active] = await reservations.withoutStock(() => Promise.all([store.ofPeriod(currentPeriod()), store.active()]));
     const answer = { rows, active };
-    // An answer from before a change may come after one from behind it.
+    // An answer that was read before a change may arrive after one that was read later.
     if (asOf === changes) {
       known = answer;
       askedAt = performance.now();
@@ -55,7 +55,7 @@ export function createUsage({ store, reservations, connections, database, clock 
     };
   }
 
-  /** To be called after a change: earlier answers are no longer recent. */
+  /** Call after a change: earlier answers are no longer recent. */
   function changed(): void {
     reservations.changed();
     changes++;
@@ -74,8 +74,8 @@ export function createUsage({ store, reservations, connections, database, clock 
     /** Rejects when the database does not answer. */
     overview,
     current,
-    /** At most a second old, or the last that is known, also where the database takes its time: a 401, a probe and a scrape wait
-     *  for it. Never rejects. */
+    /** At most a second old, or the last known one while the database is slow: a 401, a probe and a scrape wait for this.
+     *  Never rejects. */
     async recent() {
       if (database.isUp && performance.now() - askedAt > freshMs) {
         asking ??= ask()

@@ -11,7 +11,7 @@ export async function withoutIndexes(client: pg.Client, tables: readonly string[
   );
   for (const { name } of rows) await client.query(`drop index ${name}`);
   await work();
-  // Of a partitioned table the definition says ON ONLY, which would leave its partitions out.
+  // The definition of a partitioned table says ON ONLY, which would leave its partitions out.
   for (const { definition } of rows) await client.query(definition.replace(' ON ONLY ', ' ON '));
   await client.query('vacuum analyze');
 }

@@ -92,7 +92,7 @@ describe('the links that extract finds', () => {
     'a font size of 0': '<span style="font-size:0px;">',
     'a height of 0': '<div style="max-height:0;overflow:hidden">',
   }))
-    it(`leave out what nobody sees: ${how}`, () => {
+    it(`leave out invisible links: ${how}`, () => {
       expect(urlsOf(`${open}${a('Hidden', 'https://b.example/hidden')}</div></p></span>${a('Rice')}`)).to.deep.equal([url]);
       expect(titleOf(`<h2>Heading</h2>${a(`${open}x</div></p></span><img src="p.png">`)}`)).to.equal('Heading');
     });
