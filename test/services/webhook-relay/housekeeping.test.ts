@@ -21,8 +21,8 @@ const ago = (days: number, seconds = 0) => new Date(now.getTime() - days * 86_40
 const addRejected = statement<unknown, [event: string, at: Date]>(
   'test.addRejected',
   `
-  insert into rejected_deliveries (id, received_at, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
-  values (gen_random_uuid(), $2, $1, '', '0', '0', '{}', '', 0)`,
+  insert into rejected_deliveries (id, received_at, status, reason, event, delivery_id, hook_id, target_id, headers, payload, payload_bytes)
+  values (gen_random_uuid(), $2, 401, 'no signature', $1, '', '0', '0', '{}', '', 0)`,
 );
 const addBucket = statement<unknown, [login: string, at: Date]>('test.addBucket', 'insert into sender_buckets values ($1, $2, 1)');
 const addSender = statement<unknown, [login: string, lastAt: Date]>('test.addSender', 'insert into senders values ($1, false, 1, $2, $2)');
@@ -37,6 +37,12 @@ const addFailed = statement<unknown, [id: string, at: Date, replayedAt: Date | n
   insert into failed_payloads (id, header, payload, reason, spooled_at, replayed_at, refused_at)
   values ($1, '{}', case when $3::timestamptz is null then '\\x00'::bytea end, 'unreachable', $2, $3, $4)`,
 );
+const addDay = statement<unknown, [broker: string, day: string]>('test.addDay', 'insert into broker_usage_days values ($2::date, $1, 1)');
+const addChange = statement<unknown, [broker: string, at: Date]>(
+  'test.addChange',
+  `insert into connection_changes (kind, broker, changed_at) values ('reset', $1, $2)`,
+);
+const addNearLimit = statement<unknown, [broker: string, period: string]>('test.addNearLimit', 'insert into near_limit_events values ($1, $2, 80, 100)');
 const left = statement<{ name: string }>(
   'test.left',
   `
@@ -44,6 +50,9 @@ const left = statement<{ name: string }>(
   union all select login from sender_buckets
   union all select login from senders
   union all select period from broker_usage
+  union all select broker from broker_usage_days
+  union all select broker from connection_changes
+  union all select broker from near_limit_events
   union all select id from failed_payloads order by name`,
 );
 
@@ -80,6 +89,12 @@ describe("the relay's housekeeping", () => {
     await database.run(addSender, 'seen just under 90 days ago', ago(90, -1));
     await database.run(addUsage, '2024-02');
     await database.run(addUsage, '2024-03');
+    await database.run(addDay, 'day of 2024-02', '2024-02-29');
+    await database.run(addDay, 'day of 2024-03', '2024-03-01');
+    await database.run(addChange, 'change of 2024-02', new Date('2024-02-29T23:59:59Z'));
+    await database.run(addChange, 'change of 2024-03', new Date('2024-03-01T00:00:00Z'));
+    await database.run(addNearLimit, 'near a limit in 2024-02', '2024-02');
+    await database.run(addNearLimit, 'near a limit in 2024-03', '2024-03');
     await database.run(addFailed, 'replayed just over 7 days ago', ago(90), ago(7, 1), null);
     await database.run(addFailed, 'replayed just under 7 days ago', ago(90), ago(7, -1), null);
     await database.run(addFailed, 'not replayed for 90 days', ago(90), null, null);
@@ -87,6 +102,9 @@ describe("the relay's housekeeping", () => {
     await database.run(addFailed, 'given up just under 30 days ago', ago(90), null, ago(30, -1));
     await keepHouseUntil([
       '2024-03',
+      'day of 2024-03',
+      'change of 2024-03',
+      'near a limit in 2024-03',
       'given up just under 30 days ago',
       'counted 19 minutes ago',
       'not replayed for 90 days',
