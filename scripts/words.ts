@@ -1,7 +1,7 @@
 // Lists words and sentences to avoid (scripts/lint/words.ts) in the comments, messages and pages of the given files and folders.
 //
 //   npm run words -- services/platform docs
-//   npm run check:words     fails where one is found, except in the rooms below that are not finished
+//   npm run check:words     the same for all files
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -15,11 +15,6 @@ const root = join(import.meta.dirname, '..');
 /** Generated from texts that are checked where they are written, written by others, or a list of words. */
 const ignored =
   /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|settings\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^services\/link-digest\/scoring\/keywords\.ts$|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
-
-/** Rooms whose texts are not plain yet: a finished one leaves the list, and none comes back. */
-const unfinished = new RegExp(
-  `^(${['docs/(follow-events|notifications|sources|webhook-intake)', 'services/webhook-intake/', 'test/services/webhook-intake/'].join('|')})`,
-);
 
 /** How a comment begins, by the end of the file's name. */
 const marks: Readonly<Record<string, RegExp>> = { '.sql': /^\s*--/, '.tpl': /^\s*(#|\{\{-? ?\/\*|(?=\S))/, default: /^\s*#/ };
@@ -62,8 +57,7 @@ async function codeFaults(files: readonly string[]): Promise<string[]> {
   );
 }
 
-const isCheck = process.argv.includes('--check');
-const given = process.argv.slice(2).filter((argument) => argument !== '--check');
+const given = process.argv.slice(2);
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '--', ...given], {
   cwd: root,
   encoding: 'utf8',
@@ -71,7 +65,7 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
 const files = listed
   .trim()
   .split('\n')
-  .filter((path) => path !== '' && !ignored.test(path) && !(isCheck && unfinished.test(path)) && lstatSync(join(root, path)).isFile());
+  .filter((path) => path !== '' && !ignored.test(path) && lstatSync(join(root, path)).isFile());
 const isCode = (path: string) => /\.(ts|js|cjs)$/.test(path);
 const found = [
   ...(await codeFaults(files.filter(isCode))),

@@ -113,8 +113,8 @@ function dashboardRoutes({ database, workers, sources, rules, onStored, clock, s
     ...tagged({ name: 'Overviews', description: 'Counts, senders, and the newest of everything' }, overviews),
     ...tagged({ name: 'Current state', description: 'Issues, pull requests, releases and more, as the newest event left them' }, listRoutes(store)),
     ...tagged({ name: 'Processing', description: 'Rows that were not processed yet' }, processingRoutes(store)),
-    ...tagged({ name: 'Deliveries', description: 'What became of a delivery' }, deliveryRoutes(deliveries)),
-    ...tagged({ name: 'Notifications', description: 'What was sent of events, and what waits' }, outboxRoutes(database, onStored)),
+    ...tagged({ name: 'Deliveries', description: 'The way of a delivery, and another one by the forge' }, deliveryRoutes(deliveries)),
+    ...tagged({ name: 'Notifications', description: 'Messages about events, sent and waiting' }, outboxRoutes(database, onStored)),
     ...tagged({ name: 'Dead letters', description: 'Messages that the workers gave up' }, deadLetterRoutes(deadLetters)),
     ...tagged({ name: 'Workers', description: 'Programs that work beside the API, and their runs' }, workerRoutes(workers)),
   ];

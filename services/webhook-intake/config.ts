@@ -80,7 +80,7 @@ const cleanupSettings = {
   ...retentionSettings,
   pingUrl: optional(
     secretUrl('Heartbeat__PingUrl', ['http', 'https'], {
-      summary: 'Of an external monitor such as healthchecks.io: cleanup asks for it with /start, as it is when it succeeded, and with /fail',
+      summary: 'Address of an external monitor such as healthchecks.io: cleanup asks for it with /start, as it is when it succeeded, and with /fail',
     }),
   ),
 };

@@ -94,7 +94,7 @@ export const StatisticsPoint = z
   })
   .meta({
     id: 'StatisticsPoint',
-    description: 'What came in during six hours or a day',
+    description: 'Deliveries of an hour, six hours or a day',
     examples: [{ start: '2026-03-15T12:00:00.000Z', received: 118, duplicates: 2, bytes: 964_000 }],
   });
 export type StatisticsPoint = z.output<typeof StatisticsPoint>;

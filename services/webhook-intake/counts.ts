@@ -40,7 +40,7 @@ export const countsRoute = ({ database, deadLetters, workers, clock }: CountsPar
     method: 'get',
     path: '/api/v1/counts',
     operationId: 'getCounts',
-    summary: 'What happened today and what waits, in numbers',
+    summary: 'Counts of today, and of what waits',
     description: 'One cheap call for the badges of a console.',
     headers: DashboardHeaders,
     answers: { 200: Counts },

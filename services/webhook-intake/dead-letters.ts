@@ -74,13 +74,13 @@ const DeadLetterWork = z
       )
       .meta({ description: 'Each connection that was asked' }),
   })
-  .meta({ id: 'DeadLetterWork', description: 'What was done' });
+  .meta({ id: 'DeadLetterWork', description: 'The result on each connection' });
 
 const limit = { min: 1, max: 1000, default: 100 };
 const connectionFilter = filterText.meta({ description: 'The connection, such as `BROKER_URL_1`' });
 const DeadLetterFilter = z.object({
   connection: connectionFilter,
-  queue: queryChoice(Queue).optional().meta({ description: 'Those that came from this queue' }),
+  queue: queryChoice(Queue).optional().meta({ description: 'Dead letters that came from this queue' }),
   reason: filterText.meta({ description: 'Part of the reason, in any case' }),
   messageId: filterText.meta({ description: 'The id of the message' }),
   limit: queryInteger(limit).meta({ description: 'The most of each connection, the oldest' }),
@@ -90,7 +90,7 @@ const Wanted = z.string().trim().min(1, 'must not be empty').optional();
 const DeadLetterSelector = z
   .object({
     connection: Wanted.meta({ description: 'The connection, such as `BROKER_URL_1`', examples: ['BROKER_URL_1'] }),
-    queue: Queue.optional().meta({ description: 'Those that came from this queue' }),
+    queue: Queue.optional().meta({ description: 'Dead letters that came from this queue' }),
     reason: Wanted.meta({ description: 'Part of the reason, in any case', examples: ['timed out'] }),
     messageId: Wanted.meta({ description: 'The id of the message', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
     limit: z
@@ -151,7 +151,7 @@ export function createDeadLetters(read: () => Promise<readonly OpenedConnection[
       return { items, next: null, connections: results.map(({ name, error = null }) => ({ connection: name, error })) };
     },
 
-    /** Those of a delivery, by the id of the forge or of the relay. */
+    /** The dead letters of a delivery, by the id of the forge or of the relay. */
     async about(id: string) {
       const where = (one: DeadLetter) => one.id === id || one.headers[messageHeaders.deliveryId] === id;
       const results = await onEach({}, async (broker, name) =>
@@ -251,8 +251,7 @@ const workRoutes = (deadLetters: DeadLetters) => [
     path: '/api/v1/dead-letters/send-back',
     operationId: 'sendBackDeadLetters',
     summary: 'Sends dead letters back to the queue that each came from',
-    description:
-      'Those that the members of the body select, all of them where it is empty. A message may come twice when this is interrupted, and none is lost.',
+    description: 'The members of the body select them, all where it is empty. A message may come twice when this is interrupted, and none is lost.',
     body: DeadLetterSelector,
     answers: { 200: DeadLetterWork },
     problems: [Problems.connectionMissing],

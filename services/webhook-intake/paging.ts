@@ -36,7 +36,7 @@ export function pageOf<Row>(list: string, { rows, limit: most, end }: Rows<Row>,
   return { items, next: position ? encodeCursor(list, position) : null };
 }
 
-/** An exact match; blank counts as absent. What cannot be stored is read as it would have been stored. */
+/** An exact match; blank counts as absent. Text that cannot be stored is read as it would have been stored. */
 export const filterText = z
   .string()
   .transform((text) => storable(text.trim()) || undefined)

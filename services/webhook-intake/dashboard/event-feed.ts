@@ -55,7 +55,7 @@ export function createEventFeed({ database, stopping }: { readonly database: Dat
     return rows.length < readRows;
   }
 
-  /** One question for all. Those behind its first 1000 rows take them with the next looks. */
+  /** One question for all. A client that is further behind takes the rows after its first 1000 with the next looks. */
   async function look(): Promise<void> {
     const followers = [...waiting];
     if (followers.length === 0) return;

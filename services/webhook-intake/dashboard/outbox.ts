@@ -31,9 +31,9 @@ export const Notification = z
             rule: z.string().meta({ description: 'The rule that the event matched', examples: ['builds that failed'] }),
             title: z.string().meta({ description: 'One line', examples: ['[me/mine] issues opened #7: Read me'] }),
           })
-          .meta({ id: 'NotificationNotice', description: 'What a message tells of an event' }),
+          .meta({ id: 'NotificationNotice', description: 'The part of a message about an event' }),
       )
-      .meta({ description: 'What it tells: one event, or as a digest several, of which the first ten' }),
+      .meta({ description: 'Its content: one event, or as a digest several, of which the first ten' }),
     attempts: z
       .array(
         z

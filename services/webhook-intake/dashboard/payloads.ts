@@ -59,7 +59,7 @@ export const payloadRoute = (store: DashboardStore, memory: PayloadMemory, param
     path: '/api/v1/events/{id}/payload',
     operationId: 'getEventPayload',
     summary: 'The payload of an event, as the bytes that were received',
-    description: 'Those bytes that the signature of the forge covers. One range of bytes can be asked for; several at once are answered with the whole.',
+    description: 'The signature of the forge covers these bytes. One range of bytes can be asked for; several at once are answered with the whole.',
     params,
     headers: PayloadHeaders,
     answers: { 200: Raw, 206: Raw, 304: null },

@@ -100,7 +100,7 @@ function typedConditions(table: TypedTable, { from, to, ...filter }: TypedFilter
 
 const facetedRows = 10_000;
 
-/** Of the newest events that pass, the most frequent values of each member; the facet '' has their number. */
+/** The most frequent values of each member among the newest events that pass; the facet '' has their number. */
 async function countFacets(database: Database, filter: EventFilter): Promise<FacetRows> {
   const { rows: matched, end } = await matching(database, events, { ...conditionsOf(filter), lookAt: facetedRows });
   const columns = Object.values(facetColumns);

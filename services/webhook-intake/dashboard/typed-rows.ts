@@ -112,7 +112,7 @@ function processingRoute(table: TypedTable, store: DashboardStore) {
     operationId: `listUnprocessed${pascalOf(table)}`,
     summary: `The ${table.name.replace('_', ' ')} not yet PROCESSED, or those in one state; first seen first`,
     description: 'For clients that work through new and changed rows.',
-    query: z.object({ state: queryChoice(ProcessingState).optional().meta({ description: 'Those in this state only' }), ...idPage(list) }),
+    query: z.object({ state: queryChoice(ProcessingState).optional().meta({ description: 'Rows in this state only' }), ...idPage(list) }),
     answers: { 200: table.page },
     async handle({ query: { state, limit, after } }) {
       const rows = await store.rowsInStates(table, { states: state === undefined ? unprocessed : [state], limit, after: after?.[0] });

@@ -36,7 +36,7 @@ export function createDatabaseServiceWorker({ database, isOwn, ...parts }: Datab
   return createBatchWorker({ worker: 'database-service', queue: 'forge-database', read: readDelivery, store }, parts);
 }
 
-/** What the events mean for the typed tables, in a transaction of the caller's. @returns how many objects were left out of each table */
+/** Writes the events to the typed tables, in a transaction of the caller's. @returns how many objects were left out of each table */
 export function writeEvents(inTransaction: Database, events: readonly ForgeEvent[], isOwn: IsOwn): Promise<ReadonlyMap<string, number>> {
   const own = events.filter(isOwn);
   return writeChanges(inTransaction, (table) =>

@@ -1,4 +1,4 @@
-// The forge queue's worker: deliveries become events in the log, with what people are told of each.
+// The forge queue's worker: deliveries become events in the log, each with the text of its notifications.
 import { v7 as uuidv7 } from 'uuid';
 import { forges } from '../../forges/forges.ts';
 import type { BatchHandler, Delivery } from '../../platform/broker/broker.ts';

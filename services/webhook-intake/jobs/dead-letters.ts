@@ -39,7 +39,7 @@ type QueueConfig = Pick<Values<typeof brokerSettings>, 'queueType'>;
 const returnAfterMs = [10 * 60_000, 60 * 60_000, 6 * 60 * 60_000];
 
 /**
- * Whether it may be stored when it is tried again. What its handler refused at once, as a payload that is not JSON, never can be;
+ * Whether it may be stored when it is tried again. A message that its handler refused at once, as a payload that is not JSON, never can be;
  * what failed on every try may have met a fault that has passed: a full memory, a killed worker, a database of an older schema.
  */
 export function isDueForReturn({ headers }: Pick<DeadLetter, 'headers'>, nowMs: number): boolean {

@@ -16,7 +16,7 @@ export type Job = {
   readonly name: JobName;
   /** One run at a time, whichever process it is in. */
   readonly isExclusive: boolean;
-  /** What is stored with the record of an accepted run, before its answer. */
+  /** Stores more of an accepted run beside its record, before the answer. */
   readonly prepare?: (runId: string) => Promise<void>;
   /** Ends soon after `stopping` is aborted. @throws when the run failed */
   readonly run: (run: { readonly counts: Counts; readonly stopping: AbortSignal }) => Promise<void>;

@@ -81,7 +81,7 @@ const readRoutes = (workers: Workers) => [
     method: 'get',
     path: '/api/v1/workers/runs/{runId}',
     operationId: 'getWorkerRun',
-    summary: 'What became of a run',
+    summary: 'The outcome of a run',
     description: 'The record of a run, whichever process it is in.',
     params: z.object({ runId: z.string().meta({ description: 'The `runId` of the answer that accepted it' }) }),
     answers: { 200: WorkerRun },

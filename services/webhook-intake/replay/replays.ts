@@ -58,7 +58,7 @@ const ReplayPlan = z
     count: Count.meta({ description: 'How many events would be replayed' }),
     ids: z.array(z.uuid()).meta({ description: 'The first 20 of them, the oldest first', examples: [['019b76da-a800-7000-8000-5f3c1e2d4a6b']] }),
   })
-  .meta({ id: 'ReplayPlan', description: 'What a replay would do' });
+  .meta({ id: 'ReplayPlan', description: 'The events that a replay would take' });
 
 const ReplayRun = AcceptedRun.extend({ count: Count.meta({ description: 'How many events it replays' }) }).meta({
   id: 'ReplayRun',

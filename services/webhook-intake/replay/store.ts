@@ -74,7 +74,7 @@ export const createReplayStore = (database: Database) => ({
   left: async (runId: string) => (await database.first(left, runId))?.count ?? 0,
   next: (runId: string, rows: number) => database.all(next, runId, rows),
   remove: (runId: string, ids: readonly string[]) => database.run(remove, runId, ids),
-  /** Those whose payloads are kept, in the order of reception. */
+  /** The events whose payloads are kept, in the order of reception. */
   read: (events: readonly Pick<WaitingEvent, 'eventId' | 'receivedAt'>[]) => {
     const times = events.map(({ receivedAt }) => receivedAt.getTime());
     return database.all(

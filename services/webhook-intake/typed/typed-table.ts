@@ -6,7 +6,7 @@ import { listOf, ProcessingState } from '../contract.ts';
 import type { ForgeDelivery } from '../delivery.ts';
 import { filterText, forgeFilter, type TimePage, timePage } from '../paging.ts';
 
-// The kinds of members of an item. One that is not nullable is required: an object without it has no row.
+// The kinds of members of an item. A member that is not nullable is required: an object without it has no row.
 const described = <S extends z.ZodType>(schema: S, description: string, example?: unknown) =>
   schema.nullable().meta({ description, ...(example !== undefined && { examples: [example] }) });
 export const text = (example: string | null, description: string) => described(z.string(), description, example);
@@ -31,14 +31,14 @@ export const TypedItem = z.object({
 export type TypedItem = z.output<typeof TypedItem>;
 
 export const commentKinds = ['issue_comment', 'commit_comment', 'pull_request_review_comment'] as const;
-export const CommentKind = z.enum(commentKinds).meta({ id: 'CommentKind', description: 'What a comment is about', examples: ['issue_comment'] });
+export const CommentKind = z.enum(commentKinds).meta({ id: 'CommentKind', description: 'The subject of a comment', examples: ['issue_comment'] });
 const OpenOrClosed = z.enum(['open', 'closed']).meta({ id: 'OpenOrClosed', description: 'The state of an issue or pull request' });
 
 /** The filters of lists; a table has those for which it has a column. */
 const filterSchemas = {
   forge: forgeFilter,
   repository: filterText.meta({ description: '`owner/name`, in any case' }),
-  state: queryChoice(OpenOrClosed).optional().meta({ description: 'Those in this state only' }),
+  state: queryChoice(OpenOrClosed).optional().meta({ description: 'Rows in this state only' }),
   kind: queryChoice(CommentKind).optional().meta({ description: 'Comments of this kind only' }),
   branch: filterText.meta({ description: 'Runs of this branch only' }),
   name: filterText.meta({ description: 'Runs of the workflow of this name only' }),
@@ -47,7 +47,7 @@ const filterSchemas = {
   sender: filterText.meta({ description: 'The login of the account that made it' }),
   login: filterText.meta({ description: 'The login' }),
   account: filterText.meta({ description: 'The login of the account' }),
-  processingState: queryChoice(ProcessingState).optional().meta({ description: 'Those in this processing state only' }),
+  processingState: queryChoice(ProcessingState).optional().meta({ description: 'Rows in this processing state only' }),
   deleted: queryBoolean.transform(String).optional().meta({ description: 'Only what the forge has deleted, or only what it has not' }),
 };
 

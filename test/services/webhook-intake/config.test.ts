@@ -1,11 +1,11 @@
-// What the settings are that nobody gives: how long things are kept, and whose repositories are ours.
+// Defaults of settings: how long things are kept, and whose repositories are ours.
 import { expect } from 'chai';
 import { readCleanupConfig, readWorkerConfig } from '../../../services/webhook-intake/config.ts';
 
 const required = { DATABASE_URL: 'postgres://host/db' };
 
 describe('settings of the workers', () => {
-  it('keep things for as long as decided where nobody says otherwise', () => {
+  it('keep things for as long as decided unless a setting says otherwise', () => {
     const { databaseUrl: _, pingUrl, ...kept } = readCleanupConfig(required);
     expect(pingUrl).to.equal(undefined);
     expect(kept).to.deep.equal({
@@ -29,7 +29,7 @@ describe('settings of the workers', () => {
     for (const days of ['6', '0', '-1', '7.5']) expect(read(days), days).to.throw(/Retention__DeduplicationKeysDays/);
   });
 
-  it('take every repository for our own where nobody says otherwise', async () => {
+  it('take every repository for our own unless a setting says otherwise', async () => {
     expect((await readWorkerConfig(required)).ownRepositories).to.deep.equal(['*/*']);
   });
 

@@ -1,4 +1,4 @@
-// What became of a delivery, its redelivery by a server that behaves as GitHub's API, and the counts of a console.
+// The trace of a delivery, its redelivery by a server that behaves as GitHub's API, and the counts of a console.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// What is stored of deliveries of a real Gitea, through both workers.
+// Deliveries of a real Gitea as they are stored, through both workers.
 import { expect } from 'chai';
 import { objectAt } from '../../../services/platform/json.ts';
 import { createDashboard, type Dashboard } from './dashboard/ground.ts';

@@ -50,7 +50,7 @@ describe('a worker as a process', function () {
     expect((await publisher.publish(one, 10_000)).outcome).to.equal('confirmed');
   }
   const push = (deliveryId: string) => message({ event: 'push', payload: {}, deliveryId });
-  /** What the database-service worker cannot write as JSON: arrays in each other. */
+  /** A payload that the database-service worker cannot write as JSON: arrays in each other. */
   /** The database refuses it. */
   const poison = () => message({ event: 'issues', payload: { action: 'opened', issue: { id: 1, number: 1 } }, deliveryId: 'refused' });
   before(() => database.rows(`alter table issues add constraint refused check (delivery_id <> 'refused')`));
@@ -95,7 +95,7 @@ describe('a worker as a process', function () {
       expect(formsOf('correct-horse-battery').filter((form) => run.lines.join('\n').includes(form))).to.deep.equal([]);
     });
 
-    it('that is told to stop does not wait for a connection that is unreachable, and has not failed', async () => {
+    it('that has to stop does not wait for a connection that is unreachable, and has not failed', async () => {
       const run = start(['service'], { BROKER_URL_2: unreachable });
       await run.waitForLine(/connecting to the broker failed/);
       run.signal('SIGTERM');

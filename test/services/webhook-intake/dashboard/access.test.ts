@@ -36,7 +36,7 @@ const paths = [
   '/workers/runs/{runId}',
 ].map((path) => `/api/v1${path}`);
 
-/** Those that do something. */
+/** Routes that do something. */
 const actions = [
   '/workers/{name}/run',
   '/dead-letters/send-back',

@@ -1,4 +1,4 @@
-// What each route of the dashboard costs, with each filter and each two of them, on a table ten times as large; whatever is described is asked.
+// The cost of each described route of the dashboard, with each filter and each two of them, on a table ten times as large.
 import { expect } from 'chai';
 import request from 'supertest';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ const Described = z.looseObject({
 type Parameter = z.output<typeof Parameter>;
 type Query = Readonly<Record<string, string>>;
 
-/** Each looks at the newest 20 000 rows that pass its other filters, in a small table at all of them. Of this table Postgres may read every page. */
+/** Each looks at the newest 20 000 rows that pass its other filters, in a small table at all of them. Postgres may read every page of this table. */
 const mostPages = 5000;
 const looksFar = (path: string, query: Query) => 'q' in query || path.endsWith('/facets') || path.endsWith('/series');
 
@@ -43,7 +43,7 @@ const inDays = (count: number) => new Date(firstDay.getTime() + count * 86_400_0
 /** Always given where there are no pages: as much is answered as the span is long. */
 const span = { from: inDays(days - 20), to: inDays(days - 17) };
 
-/** Of one filter: values that are frequent, rare, not there. */
+/** Values of one filter that are frequent, rare, not there. */
 const valuesOf = ({ name, schema }: Parameter): readonly string[] => {
   if (schema.enum) return schema.enum;
   if (schema.type === 'boolean') return ['true', 'false'];
@@ -51,7 +51,7 @@ const valuesOf = ({ name, schema }: Parameter): readonly string[] => {
   return name === 'from' || name === 'to' ? [inDays(days / 3), inDays(days)] : Object.values(texts);
 };
 
-/** Of each two filters these are told apart by what they meet in. */
+/** These values of each two filters differ in the rows in which they meet. */
 const isPaired = (value: string) => value !== texts.other && value !== texts.absent;
 
 /** None, each, and each two. */

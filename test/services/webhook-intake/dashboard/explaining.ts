@@ -23,7 +23,7 @@ const Node: z.ZodType<Node> = z.lazy(() =>
 const Buffers = z.looseObject({ 'Shared Hit Blocks': z.number(), 'Shared Read Blocks': z.number() });
 const Explained = z.tuple([z.looseObject({ 'QUERY PLAN': z.tuple([z.looseObject({ Plan: Node.and(Buffers) })]) })]);
 
-/** Of all questions since it was cleared: the rows that scans of tables and indexes read, and the pages of the database that were touched. */
+/** All questions since it was cleared: the rows that scans of tables and indexes read, and the pages of the database that were touched. */
 export type Cost = { rows: number; pages: number };
 
 export type Plans = {

@@ -5,19 +5,19 @@ import { allTables } from '../../../../services/webhook-intake/typed/tables.ts';
 import { columnsOf, commentKinds, type TypedTable } from '../../../../services/webhook-intake/typed/typed-table.ts';
 import type { IntakeDatabase } from '../intake-database.ts';
 
-/** Of every text: half of the rows, the older ones; a quarter of them each, among the newer ones; a hundred; none. */
+/** The rows of every text: half of them, the older ones; a quarter each, among the newer ones; a hundred; none. */
 export const texts = { past: 'a/past', common: 'a/common', other: 'a/other', rare: 'a/rare', absent: 'a/absent' } as const;
 export const firstDay = new Date('2026-01-01T00:00:00Z');
 export const days = 170;
-/** Of pull requests in the repository of the past. */
+/** The numbers of pull requests in the repository of the past. */
 export const numbers = 4;
 
-/** Of events, in a bucket. */
+/** The kinds of events in a bucket. */
 const kinds = 8;
 
 type Values = { readonly past: string; readonly common: string; readonly other: string; readonly rare: string };
 
-/** Of columns that are not free. In SQL. */
+/** The values of columns that are not free. */
 const choices: Readonly<Record<string, Values>> = {
   state: { past: 'closed', common: 'closed', other: 'closed', rare: 'open' },
   sender_class: { past: 'person', common: 'bot', other: 'bot', rare: 'owner' },
@@ -64,7 +64,7 @@ function rowsOf(rows: number) {
       const { past, common, other, rare } = choices[column] ?? texts;
       return `case when n % ${Math.floor(rows / 100)} = ${pattern} then '${rare}' when n <= ${rows / 2} then '${past}' when n >> ${pattern} & 1 = 1 then '${common}' else '${other}' end`;
     },
-    /** Of the past nearly all: what is there is so far apart that a page of both filters is short. */
+    /** Nearly all rows of the past: the others are so far apart that a page of both filters is short. */
     isDeleted: `n <= ${rows / 2} and n % 50 <> 3 or n % ${Math.floor(rows / 100)} = 7`,
   };
 }

@@ -30,7 +30,7 @@ export const createTokenHolder = () =>
   );
 
 type Query = Readonly<Record<string, string | number>>;
-// What tests read of an answer; that all of it is as described has been checked.
+// The members that tests read; the whole answer was checked against its description.
 const Body = z.looseObject({
   items: z.array(z.looseObject({})).default([]),
   next: z.string().nullable().default(null),
@@ -50,7 +50,7 @@ export type Dashboard = {
     options?: { readonly path?: Readonly<Record<string, string>>; readonly query?: Query; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<Reply>;
   post(template: string, options?: { readonly path?: Readonly<Record<string, string>>; readonly body?: object }): Promise<Reply>;
-  /** Of a whole list, page by page. */
+  /** The pages of a whole list. */
   pages(template: string, query: Query & { readonly limit: number }): Promise<Row[][]>;
   /** Through both workers, or one; processed at once by default. */
   deliver(deliveries: readonly (MessageParts | Delivery)[], options?: { readonly processed?: boolean; readonly only?: 'events' | 'rows' }): Promise<void>;

@@ -245,7 +245,7 @@ describe('the configured connections', () => {
   before(async () => (directory = await mkdtemp(join(tmpdir(), 'intake-connections-'))));
   after(() => rm(directory, { recursive: true }));
 
-  /** Notes what it is told; consuming itself has its own tests. */
+  /** Notes its calls; consuming itself has its own tests. */
   function createRecorder() {
     const configured: string[][] = [];
     let closed = false;

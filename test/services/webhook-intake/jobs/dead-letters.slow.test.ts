@@ -21,7 +21,7 @@ async function run(env: Readonly<Record<string, string>>, words: readonly string
 }
 
 describeWith(rabbitmq, 'signalbox webhook-intake dead-letters drop on RabbitMQ', () => {
-  it('drops what it is told to, while the worker is at its queue, and leaves the others with all they have', async () => {
+  it('drops what is selected, while the worker is at its queue, and leaves the others with all they have', async () => {
     const place = await (await sharedRabbitmq()).createVhost();
     const broker = connectBroker(place.url, forgeTopology, { log: silentLog, name: 'test' });
     await broker.ready(60_000);
@@ -114,7 +114,7 @@ describe('signalbox webhook-intake dead-letters', () => {
     expect(await broker.depth('forge.dead')).to.equal(1);
   });
 
-  it('drops what it is told to', async () => {
+  it('drops what is selected', async () => {
     expect((await ask('drop', '--message', packed.id)).text).to.contain('BROKER_URL_1: 0 dropped');
     expect((await ask('drop', '--queue', 'forge-database', '--reason', 'no row')).text).to.contain('BROKER_URL_1: 1 dropped');
     expect([await broker.depth('forge.dead'), await broker.depth('forge-database')]).to.deep.equal([0, 1]);

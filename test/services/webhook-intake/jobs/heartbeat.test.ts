@@ -32,7 +32,7 @@ describe('the heartbeat of cleanup', () => {
   const context = () => ({ counts: { processed: 0, failed: 0 }, stopping: new AbortController().signal });
   const job = (run: Job['run']): Job => ({ name: 'cleanup', isExclusive: true, run });
 
-  it('is told when the job begins and when it has succeeded', async () => {
+  it('is pinged when the job begins and when it has succeeded', async () => {
     const seen: number[] = [];
     await withHeartbeat(
       job(async () => void seen.push(asked.length)),
@@ -42,7 +42,7 @@ describe('the heartbeat of cleanup', () => {
     expect(seen).to.deep.equal([1]);
   });
 
-  it('is told when the job has failed, which is thrown', async () => {
+  it('is pinged when the job has failed, which is thrown', async () => {
     const run = withHeartbeat(
       job(() => Promise.reject(new Error('no disk'))),
       createHeartbeat(url('/secret-id/?rid=1'), log),
@@ -72,7 +72,7 @@ describe('the heartbeat of cleanup', () => {
     expect(text()).not.to.contain('secret-id');
   });
 
-  it('is told of an attempt whose database is away, and not of the end of one that runs elsewhere', async () => {
+  it('is pinged for an attempt whose database is away, and not for the end of one that runs elsewhere', async () => {
     const lifecycle = createLifecycle(log);
     const runtime = createRuntimes({ lifecycle, metrics: createMetrics(), host: '127.0.0.1', logFor: () => log }).of('cleanup', {});
     const worker = createJobWorker({

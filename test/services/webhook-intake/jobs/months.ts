@@ -39,7 +39,7 @@ export async function fillMonths(database: IntakeDatabase, rows: number, { from,
 const shared =
   'id, forge, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, version, deleted_at, delivery_id, hook_id, target_id, rest';
 
-/** Of each other table something that is expired, something that is not, and what is kept whatever its age. */
+/** A row of each other table that is expired, one that is not, and one that is kept whatever its age. */
 export async function fillOthers(database: IntakeDatabase): Promise<void> {
   const ago = (days: number) => `timestamptz '${new Date(now.getTime() - days * dayMs).toISOString()}'`;
   const typed = (key: string, state: string, days: number) =>

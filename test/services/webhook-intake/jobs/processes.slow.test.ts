@@ -91,7 +91,7 @@ describe('cleanup and maintenance as processes', function () {
     expect(first.lines.join()).to.contain('"step":"runs of workers"');
   });
 
-  it('end in time when they are told to stop, whatever they wait for, and say in their record that they were not done', async () => {
+  it('end in time when they have to stop, whatever they wait for, and say in their record that they were not done', async () => {
     await hold();
     const run = start(['worker', 'cleanup']);
     await isWaiting();
@@ -100,7 +100,7 @@ describe('cleanup and maintenance as processes', function () {
     expect(await runs()).to.deep.equal([{ worker: 'cleanup', status: 'failed', error: 'stopped before it was done' }]);
   });
 
-  it('end in time in a service that is told to stop while it runs one', async () => {
+  it('end in time in a service that has to stop while it runs one', async () => {
     await hold();
     const service = start(['serve', 'webhook-intake'], { Intake__AccessTokens: token });
     const [, port] = await service.waitForLine(/"port":(\d+),"msg":"listening"/);

@@ -93,7 +93,7 @@ describe('reconciliation with the API of the forge', () => {
         expect(await sees()).to.deep.equal(truth);
       });
 
-      it('asks for a repository at most as often as it is told', async () => {
+      it('asks for a repository at most as often as the setting says', async () => {
         await deliver(forge.history(20, 1));
         await run();
         const asked = forge.asked();

@@ -16,7 +16,7 @@ describe('redelivery of failed deliveries', () => {
   let deliveries: Listed[];
   let asked: string[];
   let limits: { status: number; headers: Record<string, string> }[];
-  /** What becomes of the next attempts; 200 unless given. */
+  /** Status codes of the next attempts; 200 unless given. */
   let outcomes: number[];
   let nowMs: number;
 

@@ -1,4 +1,4 @@
-// What maintenance sends back by itself, on both brokers.
+// Dead letters that maintenance sends back by itself, on both brokers.
 import { expect } from 'chai';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { createBrokerSettings } from '../../../../services/platform/broker/environment.ts';

@@ -54,7 +54,7 @@ describe('the workers of the intake, by HTTP', () => {
   const Wire = WorkerRun.extend({ startedAt: z.iso.datetime().nullable(), finishedAt: z.iso.datetime().nullable() });
 
   describe('POST /api/v1/workers/{name}/run', () => {
-    it('answers 202 with the accepted run, and where its outcome is told', async () => {
+    it('answers 202 with the accepted run, and the place of its record', async () => {
       const { start } = createReplica([done]);
       const { status, body, location } = await start('maintenance');
       expect(status).to.equal(202);

@@ -1,4 +1,4 @@
-// What the event log's statement leaves in the outbox, on a real database.
+// Rows that the event log's statement leaves in the outbox, on a real database.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';

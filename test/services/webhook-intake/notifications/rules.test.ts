@@ -83,7 +83,7 @@ describe('notification rules', () => {
   });
   it('match only where every condition holds', () => expect(matches('{ event: issues, minimumScore: 7 }')).to.equal(false));
 
-  it('name nobody twice in one rule, whatever the letter case of an address', () => {
+  it('name no recipient twice in one rule, whatever the letter case of an address', () => {
     const rules = parseRules('rules: [{ name: one, smtp: [Ada@example.org, ada@example.org], push: [a, a] }]');
     expect(rules.match(event)[0]?.recipients).to.deep.equal([
       { channel: 'smtp', recipient: 'ada@example.org' },

@@ -1,4 +1,4 @@
-// What the API refuses at its start: rules with faults, and channels that the rules name and the settings do not know.
+// Settings that the API refuses at its start: rules with faults, and channels that the rules name and the settings do not know.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -197,7 +197,7 @@ describe('receiving of direct sources', () => {
     await bystander.close();
   });
 
-  it('writes what is to be told to the outbox in the same request, for every source, and once', async () => {
+  it('writes notices to the outbox in the same request, for every source, and once', async () => {
     const rules = parseRules(
       'rules: [{ name: operators, when: { minimumScore: 4 }, smtp: [ada@example.org] }, { name: alarms, when: { minimumScore: 8 }, push: [alerts] }]',
     );

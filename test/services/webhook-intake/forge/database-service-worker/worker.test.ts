@@ -177,7 +177,7 @@ describe('the database-service worker', () => {
       expect(await stateOf('releases', 'tag_name')).to.deep.equal({ tag_name: 'v1' });
     });
 
-    it('is told of in a later delivery that has it', async () => {
+    it('has its row after a later delivery that has it', async () => {
       await send({ event: 'star', payload: { repository: { id: 1 }, sender } }, { event: 'star', payload: { repository: { ...repository, id: 1 }, sender } });
       expect(await stateOf('repositories', 'full_name')).to.deep.equal({ full_name: 'railway/signals' });
     });
@@ -209,7 +209,7 @@ describe('the database-service worker', () => {
     expect(await stateOf('issues', 'title, locked, created_at')).to.deep.equal({ title: 'a\ufffdb\ufffd', locked: null, created_at: null });
   });
 
-  it('never crosses locks when workers have the same objects at hand in different orders', async () => {
+  it('never crosses locks when workers have the same objects in different orders', async () => {
     const events = Array.from({ length: 60 }, (_, index) => {
       const one = issue(index, `title ${index}`);
       return { ...one, payload: { ...one.payload, issue: { ...one.payload.issue, id: 100 + (index % 9) } } };

@@ -71,7 +71,7 @@ describe('the service worker, when things go wrong', () => {
     expect(await database.count('delivery_keys')).to.equal(0);
   });
 
-  it('stores each once when workers have the same deliveries at hand in different orders', async () => {
+  it('stores each once when workers have the same deliveries in different orders', async () => {
     const batch = Array.from({ length: 80 }, (_, index) =>
       delivery({
         event: examples[index % examples.length]?.event ?? 'push',
