@@ -17,6 +17,7 @@ import { changeRoutes, createChangePolls } from './changes/polls.ts';
 import { createChangeStore } from './changes/store.ts';
 import type { SecretsConfig } from './config.ts';
 import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
+import { createKeyUses } from './consumer/key-uses.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
 import { createKeyCheck } from './encryption/key-check.ts';
@@ -24,6 +25,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { applicationRoutes } from './management/applications.ts';
 import { configurationRoutes } from './management/configurations.ts';
 import { environmentRoutes } from './management/environments.ts';
+import { keyRoutes } from './management/keys.ts';
 import { secretRoutes } from './management/secrets.ts';
 import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
@@ -69,21 +71,23 @@ export function createSecretsApp(parts: SecretsParts): App {
   const store = createManagementStore(database);
   const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
   const managementRoutes = [
-    ...tagged(tags.applications, applicationRoutes(store, write)),
+    ...tagged(tags.applications, [...applicationRoutes(store, write), ...keyRoutes(store, write)]),
     ...tagged(tags.environments, environmentRoutes(store, write)),
     ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring)]),
     ...tagged(tags.configurations, configurationRoutes(store, write)),
     ...tagged(tags.changes, changeRoutes(changePolls)),
   ];
   const consumerStore = createConsumerStore(database, clock);
+  const keyUses = lifecycle.opened('key uses', createKeyUses({ database, log }));
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
   const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, counted: 'requests with a missing or wrong credential', seconds: 300 };
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes, ...tagged(tags.reading, consumerRoutes({ store: consumerStore, keyring, keyCheck, audit, log, metrics, clock }))].map(
-      withRefusals,
-    ),
+    routes: [
+      ...managementRoutes,
+      ...tagged(tags.reading, consumerRoutes({ store: consumerStore, keyUses, keyring, keyCheck, audit, log, metrics, clock })),
+    ].map(withRefusals),
     areas: [
       { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },

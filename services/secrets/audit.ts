@@ -15,6 +15,8 @@ export const actions = [
   'application.update',
   'application.delete',
   'application.rotate-key',
+  'application.create-key',
+  'application.delete-key',
   'environment.create',
   'environment.update',
   'environment.delete',
@@ -54,7 +56,7 @@ export type Target = {
   /** A slug; of a command `*`. */
   readonly application: string;
   readonly environment?: string | null;
-  /** The secret's name or the entry's key. */
+  /** The secret's name, the entry's key, or the id of a key. */
   readonly subject?: string | null;
 };
 

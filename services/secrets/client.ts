@@ -5,7 +5,7 @@ import type { ProblemDocument } from '../platform/problem.ts';
 import { sleepUntil } from '../platform/time.ts';
 import * as consumerContract from './consumer/contract.ts';
 import * as contract from './contract.ts';
-import * as values from './management/contract.ts';
+import * as management from './management/contract.ts';
 
 export type ClientOptions = {
   /** Where the service is, with a path prefix if an ingress gives it one. */
@@ -89,6 +89,10 @@ export function createManagementClient(options: ClientOptions) {
     /** The key before it stops working with the answer. */
     rotateKey: (slug: string) => post(of(slug, 'rotate-key'), contract.PlainKey),
 
+    keys: async (slug: string) => (await get(of(slug, 'keys'), management.ApplicationKeys)).items,
+    createKey: (slug: string, body: z.input<typeof management.NewKey>) => post(of(slug, 'keys'), management.CreatedKey, body),
+    deleteKey: (slug: string, id: string) => remove(of(slug, 'keys', id)),
+
     /** The changes after the cursor of the page before, or none after 25 s; the first call only gets a cursor. A Refusal of status 410: list everything anew. */
     changes: (after = '') => polls.get(`/api/management/changes?after=${encodeURIComponent(after)}`, contract.ChangesPage),
 
@@ -100,9 +104,9 @@ export function createManagementClient(options: ClientOptions) {
     secret: (slug: string, name: string) => get(of(slug, 'secrets', name), contract.Secret),
     createSecret: (slug: string, body: z.input<typeof contract.NewSecret>) => post(of(slug, 'secrets'), contract.CreatedSecret, body),
     deleteSecret: (slug: string, name: string) => remove(of(slug, 'secrets', name)),
-    setValues: (slug: string, name: string, items: z.input<typeof values.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
+    setValues: (slug: string, name: string, items: z.input<typeof management.ValueItems>) => post(of(slug, 'secrets', name, 'values'), Nothing, items),
     /** Newest first. */
-    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(values.SecretVersion)),
+    versions: (slug: string, name: string, environment: string) => get(of(slug, 'secrets', name, 'versions', environment), z.array(management.SecretVersion)),
 
     configurations: (slug: string) => get(of(slug, 'configurations'), z.array(contract.Configuration)),
     createConfiguration: (slug: string, body: z.input<typeof contract.NewConfiguration>) => post(of(slug, 'configurations'), contract.Configuration, body),
@@ -194,7 +198,7 @@ async function persist<T>(work: () => Promise<T>, { method }: Call, sending: Sen
 }
 
 /** Members of answers that hold a time. */
-const times = new Set(['createdAt', 'updatedAt', 'createdOn', 'updatedOn', 'expiresAt', 'expiresOn', 'notBefore', 'changedAt']);
+const times = new Set(['createdAt', 'updatedAt', 'createdOn', 'updatedOn', 'expiresAt', 'expiresOn', 'notBefore', 'changedAt', 'lastUsedAt']);
 
 function parseJson(text: string): unknown {
   try {

@@ -15,7 +15,7 @@ export const slugOf = (name: string): string =>
 export const keyPrefix = 'key_';
 export const maxValueBytes = 64 * 1024;
 
-const storable = (limits: { readonly min?: number; readonly max: number }) =>
+export const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 
 /** A value of a secret or an entry. */
@@ -289,8 +289,10 @@ export const Problems = problems({
   secretMissing: { status: 404, title: 'No such secret' },
   versionMissing: { status: 404, title: 'No such version' },
   configurationMissing: { status: 404, title: 'No such configuration entry' },
+  keyMissing: { status: 404, title: 'No such key' },
   applicationTaken: { status: 409, title: 'An application with this slug exists' },
   applicationOwned: { status: 409, title: 'The application has another owner' },
+  tooManyKeys: { status: 409, title: 'The application has as many keys as it may have' },
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   environmentChained: { status: 409, title: 'An environment inherits only from one that inherits from none' },
   environmentInherited: { status: 409, title: 'Another environment inherits from it' },

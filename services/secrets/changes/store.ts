@@ -15,7 +15,7 @@ export type ChangeRow = Change & {
 /** @param environments of an act with several parts, that of each */
 export function changesOf({ action, application, environment, subject }: Target, environments: readonly string[] | undefined, changedAt: Date): Change[] {
   const isEntry = action.startsWith('configuration.');
-  const named = { secret: isEntry ? null : (subject ?? null), configuration: isEntry ? (subject ?? null) : null };
+  const named = { secret: action.startsWith('secret.') ? (subject ?? null) : null, configuration: isEntry ? (subject ?? null) : null };
   const places = environments ? new Set(environments) : [environment ?? null];
   return [...places].map((place) => ({ action, application, environment: place, ...named, changedAt }));
 }

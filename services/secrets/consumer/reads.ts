@@ -10,6 +10,7 @@ import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerS
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
+import type { KeyUses } from './key-uses.ts';
 import { type ActiveVersion, type ConsumerStore, hashOfKey, type NothingFound, type SecretRow } from './store.ts';
 
 const header = 'X-Api-Key';
@@ -56,7 +57,7 @@ const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the an
 const ofConsumerPlane = { access: 'checkedByHandler', describedAnswerHeaders: { 200: describedUnkept, 404: describedUnkept } } as const;
 
 export function consumerRoutes(parts: ConsumerParts) {
-  const { store } = parts;
+  const { store, keyUses, clock } = parts;
   const readSecret = createReader(parts);
   return [
     route({
@@ -86,6 +87,7 @@ export function consumerRoutes(parts: ConsumerParts) {
         const rows = await store.listConfigurations(requireKeyHash(request.headers), environment);
         const [first] = rows;
         if (!first) throw keyRefused();
+        keyUses.note(first.keyId, clock());
         requireEnvironment(request);
         if (first.environmentId === null) throw notFound();
         const items = rows.flatMap(({ key, value, inheritedFrom }) =>
@@ -108,6 +110,7 @@ export function consumerRoutes(parts: ConsumerParts) {
         const environment = named(request.query.environment);
         const row = await store.findConfiguration(requireKeyHash(request.headers), environment, named(request.params.key));
         if (!row) throw keyRefused();
+        keyUses.note(row.keyId, clock());
         requireEnvironment(request);
         if (row.key === null || row.value === null) throw notFound();
         return answer(200, { key: row.key, value: row.value, label: environment, ...inherited(row.inheritedFrom) }, unkept);
@@ -124,6 +127,7 @@ type ConsumerRequest = {
 
 type ConsumerParts = {
   readonly store: ConsumerStore;
+  readonly keyUses: Pick<KeyUses, 'note'>;
   readonly keyring: Keyring;
   readonly keyCheck: Pick<KeyCheck, 'state'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
@@ -153,7 +157,7 @@ function requireEnvironment({ query }: ConsumerRequest): void {
 }
 
 /** The read of one secret, recorded. */
-function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: ConsumerParts) {
+function createReader({ store, keyUses, keyring, keyCheck, audit, log, metrics, clock }: ConsumerParts) {
   const counted = metrics.counter({
     name: 'signalbox_secrets_reads_total',
     help: 'Reads of a secret by an application, by outcome',
@@ -189,6 +193,7 @@ function createReader({ store, keyring, keyCheck, audit, log, metrics, clock }: 
     const environment = named(request.query.environment);
     const row = await store.findSecret(requireKeyHash(request.headers), environment, name);
     if (!row) throw keyRefused();
+    keyUses.note(row.keyId, clock());
     requireEnvironment(request);
     if (!audit.hasRoom) throw unavailable();
     const asked = { environment, name, requestId: request.requestId };

@@ -26,11 +26,12 @@ type Question = readonly [keyHash: Buffer, environment: string, name: string];
 const findSecrets = statement<SecretRow & { readonly place: number }, [keyHashes: Buffer[], environments: string[], names: string[], now: Date]>(
   'consumer.findSecrets',
   `
-  select q.place, a.id as "applicationId", a.slug as application, a.key_id as "keyId", s.id as "secretId", v.*,
+  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", v.*,
          coalesce(v."sourceId", e.id) as "environmentId",
          case when v."sourceId" <> e.id then (select slug from environments where id = v."sourceId") end as "inheritedFrom"
   from unnest($1::bytea[], $2::text[], $3::text[]) with ordinality as q (key_hash, environment, name, place)
-  join applications a on a.key_hash = q.key_hash and a.deleted_at is null
+  join application_keys k on k.key_hash = q.key_hash and (k.expires_at is null or k.expires_at >= $4)
+  join applications a on a.id = k.application_id and a.deleted_at is null
   left join environments e on e.application_id = a.id and e.slug = q.environment
   left join secrets s on s.application_id = a.id and s.name = q.name
   left join lateral (
@@ -49,6 +50,7 @@ const findSecrets = statement<SecretRow & { readonly place: number }, [keyHashes
 
 /** One entry, or the one row without any that says that the key is valid. */
 type ConfigurationRow = Inherited & {
+  readonly keyId: string;
   readonly environmentId: string | null;
   readonly key: string | null;
   readonly value: string | null;
@@ -56,39 +58,40 @@ type ConfigurationRow = Inherited & {
 
 const inheritedFrom = 'case when c.environment_id <> e.id then (select slug from environments where id = c.environment_id) end as "inheritedFrom"';
 
-const listConfigurations = statement<ConfigurationRow, [keyHash: Buffer, environment: string]>(
+const listConfigurations = statement<ConfigurationRow, [keyHash: Buffer, environment: string, now: Date]>(
   'consumer.listConfigurations',
   `
-  select e.id as "environmentId", c.key, c.value, ${inheritedFrom}
-  from applications a
+  select k.id as "keyId", e.id as "environmentId", c.key, c.value, ${inheritedFrom}
+  from application_keys k join applications a on a.id = k.application_id
   left join environments e on e.application_id = a.id and e.slug = $2
   left join lateral (
     select distinct on (c.key collate "C") c.key, c.value, c.environment_id
     from configurations c where c.environment_id in (e.id, e.inherits_id)
     order by c.key collate "C", c.environment_id = e.id desc
   ) c on true
-  where a.key_hash = $1 and a.deleted_at is null
+  where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $3) and a.deleted_at is null
   order by c.key collate "C"`,
 );
 
-const findConfiguration = statement<ConfigurationRow, [keyHash: Buffer, environment: string, key: string]>(
+const findConfiguration = statement<ConfigurationRow, [keyHash: Buffer, environment: string, key: string, now: Date]>(
   'consumer.findConfiguration',
   `
-  select e.id as "environmentId", c.key, c.value, ${inheritedFrom}
-  from applications a
+  select k.id as "keyId", e.id as "environmentId", c.key, c.value, ${inheritedFrom}
+  from application_keys k join applications a on a.id = k.application_id
   left join environments e on e.application_id = a.id and e.slug = $2
   left join lateral (
     select c.key, c.value, c.environment_id from configurations c
     where c.environment_id in (e.id, e.inherits_id) and c.key = $3
     order by c.environment_id = e.id desc limit 1
   ) c on true
-  where a.key_hash = $1 and a.deleted_at is null`,
+  where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $4) and a.deleted_at is null`,
 );
 
-const keyIdOf = statement<{ id: string }, [keyHash: Buffer]>(
+const keyIdOf = statement<{ id: string }, [keyHash: Buffer, now: Date]>(
   'consumer.keyIdOf',
   `
-  select key_id as id from applications where key_hash = $1 and deleted_at is null`,
+  select k.id from application_keys k join applications a on a.id = k.application_id
+  where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $2) and a.deleted_at is null`,
 );
 
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
@@ -106,10 +109,10 @@ export function createConsumerStore(database: Database, clock: () => Date) {
     /** Undefined when no application has the key. */
     findSecret: (...question: Question) => findSecret(question),
     /** By key; no row when no application has the key. */
-    listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment),
+    listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment, clock()),
     /** Undefined when no application has the key. */
-    findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key),
+    findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key, clock()),
     /** Undefined when no application has the key. */
-    keyIdOf: async (keyHash: Buffer) => (await database.first(keyIdOf, keyHash))?.id,
+    keyIdOf: async (keyHash: Buffer) => (await database.first(keyIdOf, keyHash, clock()))?.id,
   };
 }

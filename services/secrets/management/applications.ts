@@ -9,14 +9,14 @@ import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Shown once, kept only as a hash. */
-function newApiKey() {
+export function newApiKey() {
   const plain = keyPrefix + randomBytes(20).toString('hex');
   return { plain, hash: hashOfKey(plain), id: newId() };
 }
 
 /** The one time a key is shown, it must not be kept by anything on the way. */
-const unkept = { 'Cache-Control': 'no-store' };
-const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the key' };
+export const unkept = { 'Cache-Control': 'no-store' };
+export const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the key' };
 
 export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
@@ -43,10 +43,11 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
       const { name, description, owner } = request.body;
       const slug = slugOf(name);
       const key = newApiKey();
-      const created = await write.run(request, { action: 'application.create', application: slug }, async ({ applications, environments }) => {
+      const created = await write.run(request, { action: 'application.create', application: slug }, async ({ applications, environments, keys }) => {
         const application = { id: newId(), name, slug, description, ...(typeof owner === 'string' && { owner }), createdAt: write.clock() };
-        const isNew = await applications.insert({ ...application, keyHash: key.hash, keyId: key.id });
+        const isNew = await applications.insert(application);
         if (!isNew) throw Problems.applicationTaken({ detail: `The slug '${slug}' is taken.` });
+        await keys.insert(application.id, { id: key.id, name: null, keyHash: key.hash, createdAt: application.createdAt, expiresAt: null });
         await environments.insert(application.id, { id: newId(), slug: 'local', name: 'Local', createdAt: application.createdAt });
         return { applicationId: application.id, result: { ...application, plainApiKey: key.plain } };
       });
@@ -110,14 +111,17 @@ const endings = (write: UnitOfWork) => [
     path: '/api/management/applications/{slug}/rotate-key',
     operationId: 'rotateApplicationKey',
     describedAnswerHeaders: { 200: describedUnkept },
-    summary: 'Gives an application a new key; the old one stops working at once',
-    description: 'Replaces the key of the application. The former key is refused on every replica from the moment of the answer.',
+    summary: 'Gives an application a new key; all former ones stop working at once',
+    description: 'Replaces all keys of the application by one. A former key is refused on every replica from the moment of the answer.',
     params: InApplication,
     answers: { 200: PlainKey },
     problems: [Problems.applicationMissing],
     async handle(request) {
       const key = newApiKey();
-      await write.change(request, { action: 'application.rotate-key' }, ({ applications }, id) => applications.setKey(id, key.hash, key.id));
+      await write.change(request, { action: 'application.rotate-key' }, async ({ keys }, id, createdAt) => {
+        await keys.removeAll(id);
+        await keys.insert(id, { id: key.id, name: null, keyHash: key.hash, createdAt, expiresAt: null });
+      });
       // No replica takes the old key any more.
       return answer(200, { plainApiKey: key.plain }, unkept);
     },

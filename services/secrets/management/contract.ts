@@ -1,7 +1,7 @@
-// The schemas of values and versions of secrets, on the management plane.
+// The schemas of values and versions of secrets and of further keys, on the management plane.
 import { z } from 'zod';
 import { Timestamp, TimestampInput } from '../../platform/schema.ts';
-import { EnvironmentSlug, Value } from '../contract.ts';
+import { EnvironmentSlug, InApplication, PlainKey, storable, Value } from '../contract.ts';
 
 export const maxValueItems = 100;
 
@@ -84,3 +84,37 @@ export type SecretVersion = z.output<typeof SecretVersion>;
 export const VersionChange = z
   .object({ isEnabled: z.boolean().describe('Whether the version is served') })
   .meta({ id: 'VersionChange', description: 'The member of a version that can change.', examples: [{ isEnabled: false }] });
+
+/** Keys that an application may have at once: a bound for their list. */
+export const maxKeys = 100;
+
+export const ApplicationKey = z
+  .object({
+    id: z.uuid().describe('Its id, by which the audit names it and it is deleted'),
+    name: z.string().nullable().describe('Its name for people'),
+    createdAt: Timestamp.describe('When it was created'),
+    lastUsedAt: Timestamp.nullable().describe('When an application last read with it, to the minute; null: never'),
+    expiresAt: Timestamp.nullable().describe('It is valid until this time, inclusive; null: without end'),
+  })
+  .meta({
+    id: 'ApplicationKey',
+    description: 'A key of an application, never the key itself.',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'blue', createdAt: '2026-03-15T12:00:00.000Z', lastUsedAt: null, expiresAt: null }],
+  });
+export type ApplicationKey = z.output<typeof ApplicationKey>;
+export const ApplicationKeys = z
+  .object({ items: z.array(ApplicationKey).describe('The keys, oldest first') })
+  .meta({ id: 'ApplicationKeys', description: 'All keys of an application.' });
+export const CreatedKey = ApplicationKey.extend(PlainKey.shape).meta({ id: 'CreatedKey', description: 'A new key of an application, with its text.' });
+export const NewKey = z
+  .object({
+    name: storable({ min: 1, max: 200 })
+      .nullish()
+      .transform((name) => name ?? null)
+      .describe('A name for people'),
+    expiresAt: TimestampInput.nullish()
+      .transform((time) => time ?? null)
+      .describe('The key is valid until this time, inclusive; null: without end'),
+  })
+  .meta({ id: 'NewKey', description: 'A key to create.', examples: [{ name: 'blue' }] });
+export const OfKey = InApplication.extend({ id: z.string().meta({ description: 'The id of the key' }) });

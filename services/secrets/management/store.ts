@@ -1,9 +1,10 @@
 // All SQL of the management plane.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows } from '../../platform/postgres/rows.ts';
+import { isGuid } from '../../platform/schema.ts';
 import type { Application, Configuration, Environment, Secret } from '../contract.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
-import type { SecretVersion } from './contract.ts';
+import type { ApplicationKey, SecretVersion } from './contract.ts';
 
 const applicationColumns = 'id, name, slug, description, owner, created_at as "createdAt", updated_at as "updatedAt"';
 type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };
@@ -27,23 +28,14 @@ const lockApplication = statement<{ id: string }, [slug: string]>(
   select id from applications where slug = $1 and deleted_at is null for no key update`,
 );
 
-export type NewApplicationRow = Omit<Application, 'updatedAt'> & { readonly keyHash: Buffer; readonly keyId: string };
+export type NewApplicationRow = Omit<Application, 'updatedAt'>;
 
-type ApplicationValues = [
-  id: string,
-  name: string,
-  slug: string,
-  description: string | null,
-  owner: string | null,
-  keyHash: Buffer,
-  keyId: string,
-  createdAt: Date,
-];
+type ApplicationValues = [id: string, name: string, slug: string, description: string | null, owner: string | null, createdAt: Date];
 const insertApplication = statement<unknown, ApplicationValues>(
   'applications.insert',
   `
-  insert into applications (id, name, slug, description, owner, key_hash, key_id, created_at, updated_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+  insert into applications (id, name, slug, description, owner, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $6)
   on conflict (slug) where deleted_at is null do nothing`,
 );
 
@@ -58,12 +50,6 @@ const updateApplication = statement<ApplicationRow, ChangeValues>(
 
 const removeApplication = statement<unknown, [id: string, now: Date]>('applications.remove', 'update applications set deleted_at = $2 where id = $1');
 
-const setKey = statement<unknown, [id: string, keyHash: Buffer, keyId: string]>(
-  'applications.setKey',
-  `
-  update applications set key_hash = $2, key_id = $3 where id = $1`,
-);
-
 const applicationsOf = (database: Database) => ({
   /** By slug. */
   list: async () => (await database.all(listApplications)).map(applicationOf),
@@ -74,15 +60,42 @@ const applicationsOf = (database: Database) => ({
   /** Holds the application until the transaction ends; undefined when there is none. */
   lock: async (slug: string) => (await database.first(lockApplication, slug))?.id,
   /** False when the slug is taken. */
-  insert: async ({ id, name, slug, description, owner, keyHash, keyId, createdAt }: NewApplicationRow) =>
-    (await database.run(insertApplication, id, name, slug, description, owner ?? null, keyHash, keyId, createdAt)) === 1,
+  insert: async ({ id, name, slug, description, owner, createdAt }: NewApplicationRow) =>
+    (await database.run(insertApplication, id, name, slug, description, owner ?? null, createdAt)) === 1,
   /** Undefined when it has another owner than the one that is given. */
   update: async (id: string, { name, description, owner }: ApplicationChange, now: Date) => {
     const updated = await database.first(updateApplication, id, name, description, now, owner !== undefined, owner ?? null);
     return updated && applicationOf(updated);
   },
   remove: (id: string, now: Date) => database.run(removeApplication, id, now),
-  setKey: (id: string, keyHash: Buffer, keyId: string) => database.run(setKey, id, keyHash, keyId),
+});
+
+const listKeys = statement<ApplicationKey, [applicationId: string]>(
+  'keys.list',
+  `
+  select id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"
+  from application_keys where application_id = $1 order by created_at, id`,
+);
+
+type NewKeyRow = Omit<ApplicationKey, 'lastUsedAt'> & { readonly keyHash: Buffer };
+type KeyValues = [id: string, applicationId: string, name: string | null, keyHash: Buffer, createdAt: Date, expiresAt: Date | null];
+const insertKey = statement<unknown, KeyValues>(
+  'keys.insert',
+  'insert into application_keys (id, application_id, name, key_hash, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
+);
+
+const removeKey = statement<unknown, [applicationId: string, id: string]>('keys.remove', 'delete from application_keys where application_id = $1 and id = $2');
+
+const removeKeys = statement<unknown, [applicationId: string]>('keys.removeAll', 'delete from application_keys where application_id = $1');
+
+const keysOf = (database: Database) => ({
+  /** Oldest first. */
+  list: (applicationId: string) => database.all(listKeys, applicationId),
+  insert: (applicationId: string, { id, name, keyHash, createdAt, expiresAt }: NewKeyRow) =>
+    database.run(insertKey, id, applicationId, name, keyHash, createdAt, expiresAt),
+  /** False when there is none. @param id any text */
+  remove: async (applicationId: string, id: string) => isGuid(id) && (await database.run(removeKey, applicationId, id)) === 1,
+  removeAll: (applicationId: string) => database.run(removeKeys, applicationId),
 });
 
 type EnvironmentRow = Omit<Environment, 'inherits'> & { readonly inherits: string | null };
@@ -313,6 +326,7 @@ export type ManagementStore = ReturnType<typeof createManagementStore>;
 /** @param database a transaction's, for a write */
 export const createManagementStore = (database: Database) => ({
   applications: applicationsOf(database),
+  keys: keysOf(database),
   environments: environmentsOf(database),
   secrets: secretsOf(database),
   versions: versionsOf(database),

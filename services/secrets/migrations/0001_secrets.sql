@@ -7,10 +7,6 @@ create table applications (
   description text,
   -- The keeper of the application, such as an object of an operator; null where there is none.
   owner text,
-  -- SHA-256 of the one valid consumer key; the key itself is not stored.
-  key_hash bytea not null constraint applications_key_hash_unique unique check (octet_length(key_hash) = 32),
-  -- The key's name in the audit; each rotation makes a new one.
-  key_id uuid not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   -- Set by deletion: the row and everything below it stay, hidden.
@@ -19,6 +15,23 @@ create table applications (
 
 -- A slug is free again as soon as its application is deleted.
 create unique index applications_live_slug on applications (slug) where deleted_at is null;
+
+-- The keys of an application; all that are there and have not expired are valid.
+create table application_keys (
+  -- The key's name in the audit.
+  id uuid primary key,
+  application_id uuid not null references applications (id),
+  name text,
+  -- SHA-256 of the key; the key itself is not stored.
+  key_hash bytea not null constraint application_keys_hash_unique unique check (octet_length(key_hash) = 32),
+  created_at timestamptz not null,
+  -- It is valid until this time, inclusive; null: without end.
+  expires_at timestamptz,
+  -- To the minute, written in batches by the reads.
+  last_used_at timestamptz
+);
+
+create index application_keys_by_application on application_keys (application_id, created_at, id);
 
 create table environments (
   id uuid primary key,

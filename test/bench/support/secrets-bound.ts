@@ -11,11 +11,11 @@ const key = createSecretKey(Buffer.from(encoded, 'base64'));
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 10, idleTimeoutMillis: 30_000, options: '-c search_path=secrets' });
 const text = `
   select v.id, v.version, v.is_enabled, v.not_before, v.expires_at, v.created_at, v.ciphertext, v.nonce, v.tag, v.wrapped_key
-  from applications a
+  from application_keys k join applications a on a.id = k.application_id
   join environments e on e.application_id = a.id and e.slug = $2
   join secrets s on s.application_id = a.id and s.name = $3
   join secret_versions v on v.secret_id = s.id and v.environment_id = e.id
-  where a.key_hash = $1 and a.deleted_at is null
+  where k.key_hash = $1 and a.deleted_at is null
     and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
   order by v.version desc limit 1`;
 

@@ -137,7 +137,10 @@ describe('the audit', () => {
     expect(deletion?.key_id)
       .to.match(/^admin-[0-9a-f]{8}$/)
       .and.not.to.equal(created?.key_id);
-    const { rows } = await running.service.database.driver.query<{ key_id: string; id: string }>('select key_id, id from applications where slug = $1', [slug]);
+    const { rows } = await running.service.database.driver.query<{ key_id: string; id: string }>(
+      'select k.id as key_id, a.id from applications a join application_keys k on k.application_id = a.id where slug = $1',
+      [slug],
+    );
     expect(read?.key_id).to.equal(rows[0]?.key_id);
     expect(read?.application_id).to.equal(rows[0]?.id);
     for (const secret of [adminToken, nextToken, key, rotated]) expect(JSON.stringify(all)).not.to.contain(secret);

@@ -125,7 +125,7 @@ describe('credentials of the secrets service', () => {
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
     const app = createApp({
       description: { title: 'secrets', summary: 's', version: '1' },
-      routes: [added, ...consumerRoutes({ ...parts, ...shared })],
+      routes: [added, ...consumerRoutes({ keyUses: { note: () => undefined }, ...parts, ...shared })],
       areas: [{ prefix: '/api/consumer', guard: apiKeyGuard(store) }],
       health: createHealth(),
       ...shared,
@@ -193,7 +193,7 @@ describe('credentials of the secrets service', () => {
 
   it('keeps the plain key nowhere, and of it a hash only', async () => {
     const { rows } = await running.service.database.driver.query<{ all: string; hash: string }>(
-      `select a::text as all, encode(key_hash, 'hex') as hash from applications a where slug = 'app'`,
+      `select a::text || k::text as all, encode(key_hash, 'hex') as hash from applications a join application_keys k on k.application_id = a.id where slug = 'app'`,
     );
     expect(rows[0]?.all).not.to.contain(application.key).and.not.to.contain(application.key.slice(4));
     expect(rows[0]?.hash).to.match(/^[0-9a-f]{64}$/);

@@ -66,7 +66,7 @@ describe('the secrets service after a scripted run', () => {
 
     // A value that was tampered with, and a key that is not there.
     const { rows } = await query<{ nonce: Buffer; ciphertext: Buffer; tag: Buffer; wrapped_key: Buffer; key_hash: Buffer }>(
-      'select v.*, a.key_hash from secret_versions v, applications a',
+      'select v.*, k.key_hash from secret_versions v, application_keys k',
     );
     for (const row of rows) sealed.push(...[row.ciphertext, row.tag, row.wrapped_key, row.key_hash].map((bytes) => bytes.toString('latin1')));
     await query("update secret_versions set tag = decode('00000000000000000000000000000000', 'hex') where version = 2");

@@ -22,7 +22,7 @@ export async function storedSecrets({ driver }: Pool, masterKeys: string): Promi
     const sealed = [version.ciphertext, version.tag, version.wrappedKey].map((secret) => ({ what: 'what is sealed', secret }));
     return value === undefined ? sealed : [...sealed, { what: 'a value', secret: value }];
   });
-  const { rows: hashes } = await driver.query<{ hash: Buffer }>(`select key_hash as hash from applications order by id desc limit ${maxVersions}`);
+  const { rows: hashes } = await driver.query<{ hash: Buffer }>(`select key_hash as hash from application_keys order by id desc limit ${maxVersions}`);
   return [...values, ...hashes.map(({ hash }) => ({ what: 'the hash of a key', secret: hash }))];
 }
 

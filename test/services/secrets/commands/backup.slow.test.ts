@@ -20,7 +20,7 @@ const backupKey = randomBytes(32).toString('base64');
 const otherMasterKeys = `new:${randomBytes(32).toString('base64')},unused:${randomBytes(32).toString('base64')}`;
 const program = join(import.meta.dirname, '../../../../services/main.ts');
 const newDatabase = () => createTestDatabase({ schema: 'secrets', migrations });
-const tables = ['applications', 'environments', 'configurations', 'secrets', 'secret_versions'];
+const tables = ['applications', 'application_keys', 'environments', 'configurations', 'secrets', 'secret_versions'];
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, options: '-c search_path=secrets' });
@@ -126,7 +126,7 @@ describe('signalbox secrets backup and restore', () => {
       code: 0,
       signal: null,
       out: '',
-      err: 'restored: 4 applications, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n',
+      err: 'restored: 4 applications, 4 keys, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n',
     });
     const service = await startService({ databaseUrl: target.url, environment: { Encryption__MasterKeys: otherMasterKeys } });
     try {
@@ -166,17 +166,17 @@ describe('signalbox secrets backup and restore', () => {
 
   it('work through standard output and input', async () => {
     const { code, out, err } = await secretsCommand(['backup'], settings(running.databaseUrl));
-    expect([code, err]).to.deep.equal([0, 'backed up: 4 applications, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n']);
+    expect([code, err]).to.deep.equal([0, 'backed up: 4 applications, 4 keys, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n']);
     const target = await newTarget();
     expect((await secretsCommand(['restore'], { ...settings(target.url), input: out })).code).to.equal(0);
-    expect(await rowsIn(target.url)).to.deep.equal([4, 6, 2, 11, 17]);
+    expect(await rowsIn(target.url)).to.deep.equal([4, 4, 6, 2, 11, 17]);
   });
 
   it('work on a service that holds nothing', async () => {
     const [source, target] = [await newTarget(), await newTarget()];
     const { out } = await secretsCommand(['backup'], settings(source.url));
     expect((await secretsCommand(['restore'], { ...settings(target.url), input: out })).err).to.equal(
-      'restored: 0 applications, 0 environments, 0 configuration entries, 0 secrets, 0 versions\n',
+      'restored: 0 applications, 0 keys, 0 environments, 0 configuration entries, 0 secrets, 0 versions\n',
     );
   });
 
@@ -247,7 +247,7 @@ describe('signalbox secrets backup and restore', () => {
         const { code, out, err } = await restore(target.url, path);
         expect([code, out]).to.deep.equal([1, '']);
         expect(err).to.match(/^the backup (is refused at line \d+: it was changed, put in another order or cut short|is cut short within a line)\n$/);
-        expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0]);
+        expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0, 0]);
       });
     }
 
@@ -256,7 +256,7 @@ describe('signalbox secrets backup and restore', () => {
       const { code, err } = await restore(target.url, file, { Backup__Key: randomBytes(32).toString('base64') });
       expect(code).to.equal(1);
       expect(err).to.match(/^the backup is refused at line 2: Backup__Key is not its key/);
-      expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0]);
+      expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0, 0]);
     });
 
     it('a database that is not empty', async () => {
