@@ -108,7 +108,11 @@ export type QueueList = z.output<typeof QueueList>;
 
 export const Day = z.iso.date({ error: 'must be a day as yyyy-MM-dd' }).meta({ description: 'A day in UTC', examples: ['2026-03-15'] });
 export const DailyUsage = z
-  .object({ day: Day, broker: text('The name of the connection'), messageCount: count('The messages that the connection confirmed on that day; a relay that is killed leaves out those of its last seconds') })
+  .object({
+    day: Day,
+    broker: text('The name of the connection'),
+    messageCount: count('The messages that the connection confirmed on that day; a relay that is killed leaves out those of its last seconds'),
+  })
   .meta({ id: 'DailyUsage', description: 'The usage of a connection on a day', examples: [{ day: '2026-03-15', broker: 'BROKER_URL_1', messageCount: 1234 }] });
 export const DailyUsageList = z
   .object({ days: z.array(DailyUsage).meta({ description: 'Days with messages, the newest first, then by connection' }) })
