@@ -141,7 +141,7 @@ export type ListingStore = ReturnType<typeof createListingStore>;
 export const createListingStore = (database: Database) => ({
   /** Ties by id ascending, whatever the direction. */
   page(filter: PropertyFilter, { sortBy, sortDir, page, pageSize, include }: PropertyOrder): Promise<Property[]> {
-    // Those that were never approved come last in either direction.
+    // Listings that were never approved come last in either direction.
     const order = `${sortColumns[sortBy]} ${sortDir}${sortBy === 'approvedAt' ? ' nulls last' : ''}, id`;
     const query = matching(filter)
       .select(builder.raw(include.includes('price') ? withPrice : selected))
