@@ -63,7 +63,7 @@ export async function fillDashboard(url: string, count: number): Promise<void> {
     for (const table of ['issues', 'pull_requests'])
       await client.query(
         `insert into ${table} (id, forge, object_key, forge_id, repository, processing_state, first_seen_at, updated_at, event_received_at, version, delivery_id, hook_id, target_id, rest, number)
-         select gen_random_uuid(), 'github.com', n::text, n::text, 'railway/r' || n % 20, case when n % 100 = 0 then 'NEW' else 'PROCESSED' end, ${at}, ${at}, ${at}, n::text, n::text, '1', '2', '{}', n % 100
+         select gen_random_uuid(), 'github.com', n::text, n::text, 'railway/r' || n % 20, case when n % 100 = 0 then 'NEW' else 'PROCESSED' end, ${at}, ${at}, ${at}, n::text, n::text, '1', '2', '{}', n / 20
          from generate_series(1, $1::int) n`,
         [Math.min(count, mostTyped)],
       );
