@@ -159,8 +159,8 @@ function createPublishing({ connections, database, usageDatabase, lifecycle, log
   const usage = createUsage({ store, reservations, connections, database: databaseState, clock });
   connections.onUsable(usage.changed); // after a reload the list is another
   const published = createPublishedConnections({ database: usageDatabase, log, clock });
-  const daily = lifecycle.opened('usage by day', createDailyUsage({ database, log, clock }));
-  const publisher = createPublisher({ connections, reservations, published, daily, metrics });
+  const publisher = createPublisher({ connections, reservations, published, metrics });
+  const daily = lifecycle.opened('usage by day', createDailyUsage({ database, log, clock, takeConfirmed: publisher.takeConfirmed }));
   measureConnections(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
   return { store, databaseState, usage, publisher, published, daily };

@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 import type { Message, PublishResult } from '../../platform/broker/broker.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { withTimeout } from '../../platform/time.ts';
-import type { DailyUsage } from '../usage/daily.ts';
 import type { Reservations, ReserveResult } from '../usage/reservations.ts';
 import type { Count, Reservation } from '../usage/store.ts';
 import type { Connection } from './connection.ts';
@@ -39,14 +38,16 @@ type PublisherParts = {
   readonly connections: Connections;
   readonly reservations: Reservations;
   readonly published: PublishedConnections;
-  readonly daily: Pick<DailyUsage, 'record'>;
   readonly metrics: Metrics;
 };
 
-export function createPublisher({ connections, reservations, published, daily, metrics }: PublisherParts) {
+export function createPublisher({ connections, reservations, published, metrics }: PublisherParts) {
   const counters = createCounters(metrics, connections);
   /** When each was last recorded as published to. */
   const recordedAt = new WeakMap<Connection, number>();
+
+  /** Confirmed messages that were not taken yet, by connection. */
+  let confirmed = new Map<string, number>();
 
   const unusable = (failures: Failures) =>
     connections.all.filter(({ target, isUsable }) => !isUsable || failures.has(target.name)).map(({ target }) => target.name);
@@ -85,12 +86,18 @@ export function createPublisher({ connections, reservations, published, daily, m
     if (result.outcome === 'unpublished' || result.outcome === 'refused') reservations.refund(reservation);
     if (result.outcome === 'confirmed') {
       counters.confirmed.inc({ broker });
-      daily.record(broker);
+      confirmed.set(broker, (confirmed.get(broker) ?? 0) + 1);
     } else counters.failed.inc({ broker, outcome: result.outcome });
     return result;
   }
 
   return {
+    /** Confirmed messages since the last call, by connection. */
+    takeConfirmed(): ReadonlyMap<string, number> {
+      const taken = confirmed;
+      confirmed = new Map();
+      return taken;
+    },
     /** Never rejects. @param deadline by `performance.now()`; nothing new is begun shortly before it */
     async publish(message: Message, deadline: number): Promise<Published> {
       const failures: Failures = new Map();

@@ -1,4 +1,4 @@
-// Usage by day: confirmed messages, counted in memory and written every few seconds, so that no delivery waits for it.
+// Usage by day: confirmed messages, which the publisher counts in memory, written every few seconds, so that no delivery waits for it.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
@@ -37,12 +37,19 @@ const closeMs = 2000;
 const dayMs = 86_400_000;
 const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 
-type DailyParts = { readonly database: Database; readonly log: Log; readonly clock: () => Date };
+type DailyParts = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly clock: () => Date;
+  /** Confirmed messages since the last call, by connection. */
+  readonly takeConfirmed: () => ReadonlyMap<string, number>;
+};
 
 export type DailyUsage = ReturnType<typeof createDailyUsage>;
 
 /** A crash loses what was counted since the last write, some seconds; the monthly count, which limits go by, is another one and loses nothing. */
-export function createDailyUsage({ database, log, clock }: DailyParts) {
+export function createDailyUsage({ database, log, clock, takeConfirmed }: DailyParts) {
+  /** Not written yet, by day and connection. */
   let counts = new Map<string, Row>();
   const closing = new AbortController();
   let isFailing = false;
@@ -54,6 +61,8 @@ export function createDailyUsage({ database, log, clock }: DailyParts) {
   }
 
   async function write(): Promise<void> {
+    const day = dayOf(clock());
+    for (const [broker, messageCount] of takeConfirmed()) count({ day, broker, messageCount });
     const rows = [...counts.values()];
     if (rows.length === 0) return;
     counts = new Map();
@@ -75,8 +84,6 @@ export function createDailyUsage({ database, log, clock }: DailyParts) {
   void loop();
 
   return {
-    /** Never throws and never waits. */
-    record: (broker: string): void => count({ day: dayOf(clock()), broker, messageCount: 1 }),
     /** Both days included. */
     async list(from: string | undefined, to: string | undefined): Promise<readonly Row[]> {
       await flush();

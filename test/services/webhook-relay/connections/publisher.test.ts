@@ -71,7 +71,7 @@ describe('the publisher', () => {
     const state = createDatabaseState(() => store.active(), silentLog, new AbortController().signal);
     const reservations = createReservations({ store, connections, database: state, clock: () => new Date() });
     const published = createPublishedConnections({ database, log: silentLog, clock: () => new Date() });
-    const publisher = createPublisher({ connections, reservations, published, daily: { record: () => undefined }, metrics: createMetrics() });
+    const publisher = createPublisher({ connections, reservations, published, metrics: createMetrics() });
     return { publisher, connections, brokers, published };
   }
   const countsBecome = (expected: Readonly<Record<string, number>>) => eventually(async () => expect(await counts(database)).to.deep.equal(expected));
