@@ -65,7 +65,7 @@ export async function newCredentials(): Promise<Record<string, string>> {
   const all = await deployables.loadAll();
   const made = Object.fromEntries(generators(all.map(({ settings }) => settings)).map(([name, make]) => [name, make()]));
   // The secrets of direct sources are made by vendors, or with them.
-  const sources = all.flatMap(({ settings }) => Object.values(settings)).filter(({ name }) => name.startsWith('Sources__'));
+  const sources = all.flatMap(({ settings }) => Object.values(settings)).filter(({ name, isSecret }) => isSecret && name.startsWith('Sources__'));
   const secret = randomCredential();
   for (const { name } of sources) made[name] = secret;
   const tokens = createTokens({ config: readSettings(made, tokenSettings), clock: () => new Date() });

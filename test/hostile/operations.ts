@@ -42,9 +42,9 @@ export function operationsOf(service: string): readonly Operation[] {
         service,
         method,
         path,
-        parameters,
+        parameters: parameters.map((one) => ({ ...one, schema: inlined(one.schema, components.schemas) })),
         mediaType,
-        bodySchema: mediaType?.endsWith('json') ? inlined(content?.schema, components.schemas) : undefined,
+        bodySchema: mediaType?.endsWith('json') && content?.schema ? inlined(content.schema, components.schemas) : undefined,
         scheme,
         statuses: Object.keys(responses).map(Number),
       };
@@ -53,12 +53,12 @@ export function operationsOf(service: string): readonly Operation[] {
 }
 
 /** With what it refers to in its place; none of them refers to itself. */
-const inlined = (schema: JsonSchema | undefined, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema | undefined =>
-  schema && JsonSchema.parse(JSON.parse(JSON.stringify(schema), (_, value: unknown) => referred(value, schemas)));
+const inlined = (schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema =>
+  JsonSchema.parse(JSON.parse(JSON.stringify(schema), (_, value: unknown) => referred(value, schemas)));
 
 function referred(value: unknown, schemas: Readonly<Record<string, JsonSchema>>): unknown {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
-  return inlined(schemas[String(value.$ref).replace(/^.*\//, '')], schemas);
+  return inlined(schemas[String(value.$ref).replace(/^.*\//, '')] ?? {}, schemas);
 }
 
 /** The header that a scheme of a service wants, with a value in it. */

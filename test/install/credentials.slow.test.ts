@@ -19,7 +19,7 @@ const ofServers = [
   'redis-password',
 ];
 const ofServices = {
-  'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets'],
+  'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets', 'Events__Secret'],
   'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],
   secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys'],
   bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys'],

@@ -140,6 +140,7 @@ describeWith(ownRabbitmq, 'the scrape of real processes', function () {
           'database-service',
           'secrets',
           'bookmarks',
+          'dead-links',
           'listings',
           'geocoding',
           'link-digest',

@@ -23,6 +23,8 @@ export type Scraped = {
 
 /** Two connections with room for three each: failover and refusals belong to what is scraped. */
 const limits = { BROKER_LIMIT_1: '3', BROKER_LIMIT_2: '3' };
+/** Nothing takes them: they wait. */
+const events = { Events__Url: 'http://127.0.0.1:9', Events__Secret: randomUUID() };
 const sent = 8;
 /** A queue is missing in a scrape for which it did not answer in time. */
 const holders = /^signalbox_(?:broker_queue_messages|worker_oldest_message_seconds)\{.*\} (\S+)$/gm;
@@ -33,13 +35,14 @@ const masterKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 export async function startScraped(): Promise<Scraped> {
   const database = await createTestDatabase();
   const brokerUrls = ['one', 'two'].map((schema) => `${database.url}${database.url.includes('?') ? '&' : '?'}schema=${schema}`);
-  const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: { ...limits, ...notifications() } });
+  const flow = await startFlow({ databaseUrl: database.url, brokerUrls, settings: { ...limits, ...events, ...notifications() } });
   const [service, databaseService] = await Promise.all([flow.startWorker('service'), flow.startWorker('database-service')]);
   const secrets = await startOne(database.url, ['serve', 'secrets'], {
     Management__AdminApiKey: 'the administrator of the tests',
     Encryption__MasterKeys: masterKeys,
   });
   const bookmarks = await startOne(database.url, ['serve', 'bookmarks'], { Bookmarks__ApiKeys: 'the writer of the tests' });
+  const deadLinks = await startOne(database.url, ['worker', 'dead-links', '--loop'], {});
   const digest = await startOne(database.url, ['serve', 'link-digest'], {
     Ingest__BrokerUrl: `${database.url}${database.url.includes('?') ? '&' : '?'}schema=one`,
     Ingest__Token: 'the mail relay of the tests',
@@ -86,10 +89,11 @@ export async function startScraped(): Promise<Scraped> {
     'geocoding-0': geocoding.metricsUrl,
     'digest-0': digest.metricsUrl,
     'mail-0': mailbox.metricsUrl,
+    'dead-links-0': deadLinks.metricsUrl,
   };
   let closed: Promise<void> | undefined;
   const close = async () => {
-    await Promise.all([secrets, bookmarks, listings, geocoding, digest, mailbox].map(({ process }) => process.kill()));
+    await Promise.all([secrets, bookmarks, listings, geocoding, digest, mailbox, deadLinks].map(({ process }) => process.kill()));
     await flow.close();
     await database.drop();
   };
