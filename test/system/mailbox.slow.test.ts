@@ -64,9 +64,11 @@ describeWith(dovecot, 'npm start with a mailbox and a port for mails', function 
   it('ranks the links of newsletters in a folder, and shows the flats of another', async () => {
     await eventually(async () => (await titles()).includes('On queues and more'));
     const token = credentials['Listings__AccessTokens'] ?? '';
-    const listings = await fetch(`http://127.0.0.1:${portBase + 6}/api/properties?status=inbox`, { headers: { Authorization: `Bearer ${token}` } });
-    const { items } = (await listings.json()) as { items: { address: string; priceMonthly: number }[] };
-    expect(items).to.have.length(1);
+    const items = await eventually(async () => {
+      const listings = await fetch(`http://127.0.0.1:${portBase + 6}/api/properties?status=inbox`, { headers: { Authorization: `Bearer ${token}` } });
+      const page = (await listings.json()) as { items: { address: string; priceMonthly: number }[] };
+      return page.items.length === 1 && page.items;
+    });
     expect(items[0]).to.include({ priceMonthly: 900 });
   });
 

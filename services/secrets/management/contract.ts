@@ -88,6 +88,7 @@ export const VersionChange = z
 /** Keys that an application may have at once: a bound for their list. */
 export const maxKeys = 100;
 
+const exampleKey = { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'blue', createdAt: '2026-03-15T12:00:00.000Z', lastUsedAt: null, expiresAt: null };
 export const ApplicationKey = z
   .object({
     id: z.uuid().describe('Its id, by which the audit names it and it is deleted'),
@@ -96,16 +97,16 @@ export const ApplicationKey = z
     lastUsedAt: Timestamp.nullable().describe('When an application last read with it, to the minute; null: never'),
     expiresAt: Timestamp.nullable().describe('It is valid until this time, inclusive; null: without end'),
   })
-  .meta({
-    id: 'ApplicationKey',
-    description: 'A key of an application, never the key itself.',
-    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'blue', createdAt: '2026-03-15T12:00:00.000Z', lastUsedAt: null, expiresAt: null }],
-  });
+  .meta({ id: 'ApplicationKey', description: 'A key of an application, never the key itself.', examples: [exampleKey] });
 export type ApplicationKey = z.output<typeof ApplicationKey>;
 export const ApplicationKeys = z
   .object({ items: z.array(ApplicationKey).describe('The keys, oldest first') })
   .meta({ id: 'ApplicationKeys', description: 'All keys of an application.' });
-export const CreatedKey = ApplicationKey.extend(PlainKey.shape).meta({ id: 'CreatedKey', description: 'A new key of an application, with its text.' });
+export const CreatedKey = ApplicationKey.extend(PlainKey.shape).meta({
+  id: 'CreatedKey',
+  description: 'A new key of an application, with its text.',
+  examples: [{ ...exampleKey, plainApiKey: 'key_…' }],
+});
 export const NewKey = z
   .object({
     name: storable({ min: 1, max: 200 })

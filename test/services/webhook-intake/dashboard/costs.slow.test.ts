@@ -83,11 +83,14 @@ async function createSide(count: number) {
   const listening = await listen(app.handler, { port: 0, host: '127.0.0.1' });
   const idOf = async (table: string) => (await intake.rows<{ id: string }>(`select id from ${table} order by id limit 1`))[0]?.id ?? '';
   const [owner = '', repo = ''] = texts.past.split('/');
-  const inPath: Query = { id: await idOf('events'), runId: await idOf('worker_runs'), owner, repo, n: String(numbers) };
+  const [traced] = await intake.rows<{ id: string }>('select delivery_id as id from events order by id limit 1');
+  const inPath: Query = { id: await idOf('events'), runId: await idOf('worker_runs'), deliveryId: traced?.id ?? '', owner, repo, n: String(numbers) };
   const side = {
     described: Described.parse(app.openapi()),
     async ask(template: string, query: Query) {
-      const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? expect.fail(`a parameter {${name}} that no test knows`));
+      const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent(inPath[name] ?? expect.fail(`a parameter {${name}} that no test knows`)),
+      );
       plans.clear();
       const { status, body } = await request(`http://127.0.0.1:${listening.port}`).get(path).query(query).set('Authorization', `token ${tokens[0]}`);
       // A forge may have no pull request of this number.
