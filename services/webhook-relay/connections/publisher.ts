@@ -45,7 +45,6 @@ export function createPublisher({ connections, reservations, published, metrics 
   const counters = createCounters(metrics, connections);
   /** When each was last recorded as published to. */
   const recordedAt = new WeakMap<Connection, number>();
-
   /** Confirmed messages that were not taken yet, by connection. */
   let confirmed = new Map<string, number>();
 

@@ -69,6 +69,11 @@ describe('mails by SMTP', () => {
     expect(sink.handed).to.deep.equal([{ path: '/api/ingest/email', credential: digestToken, raw: Buffer.from(raw).toString('latin1') }]);
   });
 
+  it('are received on every address by smtp://*', async () => {
+    const { port } = await start({ Smtp__Listen: 'smtp://*:0' });
+    expect(await send(port, { to: ['news@in.example.org'] })).to.match(/^250 /);
+  });
+
   it('reach recipients in any case, with a tag, and any of a domain', async () => {
     const { port } = await start();
     expect(await send(port, { to: ['NEWS+weekly@IN.example.org'] })).to.match(/^250 /);
