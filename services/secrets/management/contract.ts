@@ -88,11 +88,19 @@ export const VersionChange = z
 /** Keys that an application may have at once: a bound for their list. */
 export const maxKeys = 100;
 
-const exampleKey = { id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'blue', createdAt: '2026-03-15T12:00:00.000Z', lastUsedAt: null, expiresAt: null };
+const exampleKey = {
+  id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+  name: 'blue',
+  fingerprint: '3fa9c2d481b07e65',
+  createdAt: '2026-03-15T12:00:00.000Z',
+  lastUsedAt: null,
+  expiresAt: null,
+};
 export const ApplicationKey = z
   .object({
     id: z.uuid().describe('Its id, by which the audit names it and it is deleted'),
     name: z.string().nullable().describe('Its name for people'),
+    fingerprint: z.string().describe('The first 16 hexadecimal digits of the SHA-256 of the key: a holder of the key finds its entry by them'),
     createdAt: Timestamp.describe('When it was created'),
     lastUsedAt: Timestamp.nullable().describe('When an application last read with it, to the minute; null: never'),
     expiresAt: Timestamp.nullable().describe('It is valid until this time, inclusive; null: without end'),

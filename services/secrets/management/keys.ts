@@ -36,7 +36,7 @@ export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
         if ((await keys.list(applicationId)).length >= maxKeys) throw Problems.tooManyKeys();
         const key = { id, name, createdAt, expiresAt };
         await keys.insert(applicationId, { ...key, keyHash });
-        return { ...key, lastUsedAt: null, plainApiKey: plain };
+        return { ...key, fingerprint: keyHash.toString('hex', 0, 8), lastUsedAt: null, plainApiKey: plain };
       });
       return answer(201, created, unkept);
     },

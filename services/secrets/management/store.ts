@@ -73,11 +73,11 @@ const applicationsOf = (database: Database) => ({
 const listKeys = statement<ApplicationKey, [applicationId: string]>(
   'keys.list',
   `
-  select id, name, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"
+  select id, name, encode(substring(key_hash for 8), 'hex') as fingerprint, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"
   from application_keys where application_id = $1 order by created_at, id`,
 );
 
-type NewKeyRow = Omit<ApplicationKey, 'lastUsedAt'> & { readonly keyHash: Buffer };
+type NewKeyRow = Omit<ApplicationKey, 'lastUsedAt' | 'fingerprint'> & { readonly keyHash: Buffer };
 type KeyValues = [id: string, applicationId: string, name: string | null, keyHash: Buffer, createdAt: Date, expiresAt: Date | null];
 const insertKey = statement<unknown, KeyValues>(
   'keys.insert',

@@ -1,4 +1,5 @@
 // Several keys of an application: each reads, until it is deleted or has expired; a rotation replaces all of them.
+import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../../../support/wait.ts';
 import { consume, manage, member, newApplication, putSecret, secretValue, useService } from '../service.ts';
@@ -69,7 +70,14 @@ describe('keys of an application', () => {
       const [first, second] = await list();
       expect(first).to.include({ name: null, createdAt: '2026-03-15T12:00:00.000Z', expiresAt: null });
       expect(second).to.include({ name: 'blue', expiresAt: '2026-04-01T00:00:00.000Z' });
-      expect(first).to.have.all.keys('id', 'name', 'createdAt', 'lastUsedAt', 'expiresAt');
+      expect(first).to.have.all.keys('id', 'name', 'fingerprint', 'createdAt', 'lastUsedAt', 'expiresAt');
+    });
+
+    it('shows the beginning of the SHA-256 of each, by which a holder finds its entry', async () => {
+      const created = await create();
+      const fingerprints = [key, String(member(created, 'plainApiKey'))].map((plain) => hash('sha256', plain).slice(0, 16));
+      expect((await list()).map((each) => Reflect.get(Object(each), 'fingerprint') as unknown)).to.deep.equal(fingerprints);
+      expect(member(created, 'fingerprint')).to.equal(fingerprints[1]);
     });
 
     it('says when each was last used, by a read of a secret or an entry, and not when it was refused', async () => {
