@@ -120,12 +120,13 @@ const allowOrigins = (origins: readonly string[]) =>
 
 /** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
 const answerErrors =
-  (log: Log, { mediaType, toBody }: RefusalForm): Step =>
+  (log: Log, usual: RefusalForm): Step =>
   async (context, next) => {
     try {
       await next();
     } catch (error) {
       const problem = asProblem(error, context.state.requestId, log);
+      const { mediaType, toBody } = context.state.refusals ?? usual;
       context.status = problem.status;
       context.set({ ...problem.headers, 'Content-Type': mediaType });
       context.body = JSON.stringify(toBody(problem));

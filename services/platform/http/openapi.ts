@@ -31,12 +31,12 @@ export function describe({ title, summary, version }: Description, routes: reado
     const guard = guardOf(route, areaOf(route));
     if (guard) securitySchemes = { ...securitySchemes, ...guard.schemes };
     if (route.tag) tags.set(route.tag.name, route.tag);
-    (paths[route.path] ??= {})[route.method] = {
+    (paths[route.path.replaceAll('{+', '{')] ??= {})[route.method] = {
       ...named(route),
       security: Object.keys(guard?.schemes ?? {}).map((name) => ({ [name]: [] })),
       ...parameters(route),
       ...requestBody(route),
-      responses: { ...answers(route, areaOf(route)), ...refusalAnswers(route, areaOf(route), refusals) },
+      responses: { ...answers(route, areaOf(route)), ...refusalAnswers(route, areaOf(route), route.refusals ?? refusals) },
     };
   }
   return createDocument(

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { Common, type Problem, type ProblemKind } from '../problem.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { Guard, Principal } from './credentials.ts';
+import type { RefusalForm } from './refusals.ts';
 
 export type Schema = z.ZodType;
 
@@ -124,7 +125,7 @@ export type RefusedRequest = { readonly headers: IncomingHttpHeaders; readonly p
 
 type Declaration = {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Parameters in braces: `/api/notes/{id}`. */
+  /** Parameters in braces: `/api/notes/{id}`. `{+name}` takes the rest of the path, slashes included. */
   readonly path: `/${string}`;
   /** Verb and noun, unique in its service: the function's name in clients that are generated from the API description. */
   readonly operationId?: string;
@@ -147,6 +148,8 @@ type Declaration = {
   readonly maxBodyBytes?: number;
   /** Told of a request that was refused before its handler: its credential, body or parameters. Must not throw or wait. */
   readonly onRefused?: (refused: RefusedRequest) => void;
+  /** The form of this route's refusals, where it is not that of the app: a route in the wire form of another product. */
+  readonly refusals?: RefusalForm;
   /** Refusals beyond those every route has (validation, credentials, sizes). */
   readonly problems?: readonly ProblemKind[];
   /** For the API description alone: request headers that the handler reads by itself. */

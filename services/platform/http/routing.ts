@@ -10,6 +10,7 @@ import { Common, Problem } from '../problem.ts';
 import { createBodyReader } from './body.ts';
 import { type AddressOf, clientAddress } from '../client-address.ts';
 import { anonymous, type Area, credentialRefused, findArea, type Guard, type Principal } from './credentials.ts';
+import type { RefusalForm } from './refusals.ts';
 import { Answer, type AnyRoute, Content, type HeaderSchema, type RouteRequest, type Schema } from './route.ts';
 
 /** The middleware's own facts of a request. */
@@ -21,6 +22,8 @@ export type State = {
   logged: Record<string, string>;
   /** Template of the route that took the request. */
   route?: string;
+  /** The form of refusals of that route, where it has one of its own. */
+  refusals?: RefusalForm;
 };
 type Context = ParameterizedContext<State>;
 export type Step = Middleware<State>;
@@ -35,9 +38,12 @@ type AppRouter = Router<State>;
 /** The first route that matches a path takes the request. HEAD is answered wherever GET is. */
 export function createRouter(routes: readonly AnyRoute[], routing: Routing): AppRouter {
   const router: AppRouter = new Router({ sensitive: routing.caseSensitivePaths ?? true });
-  for (const route of routes) router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), serve(route, routing));
+  for (const route of routes) router[route.method](patternOf(route.path), serve(route, routing));
   return router;
 }
+
+/** In the words of path-to-regexp. */
+const patternOf = (path: string) => path.replaceAll(/\{\+(\w+)\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1');
 
 function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
   const area = findArea(areas, route.path);
@@ -46,6 +52,7 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
   const readBody = route.body && createBodyReader(route.body, route.maxBodyBytes);
   return async (context) => {
     context.state.route = route.path;
+    if (route.refusals) context.state.refusals = route.refusals;
     const principal = await enter(context, { area, guard, addressOf });
     if (guard && !principal.rights.includes(route.method === 'get' ? 'read' : 'write')) throw Common.forbidden();
     let release: (() => void) | undefined;
