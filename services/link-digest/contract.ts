@@ -120,7 +120,7 @@ const ScoreFactors = z
     author: factor(ScoreFactor, 'Decisions on other links of its authors; the sample is the reviewed links'),
     keyword: factor(KeywordFactor, 'Weights learned for words of its title; the sample is these words'),
     recency: factor(ScoreFactor, 'How new it is; the sample is its first appearance'),
-    popularity: factor(ScoreFactor, 'How many newsletters hold it; the sample is these newsletters'),
+    popularity: factor(ScoreFactor, 'How many newsletters hold it, those with one Message-ID counted once; the sample is their number'),
   })
   .meta({ id: 'ScoreFactors', description: 'The parts of a score' });
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */

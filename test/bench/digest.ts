@@ -45,7 +45,7 @@ const quotedPrintable = (text: string) => text.replaceAll('=', '=3D').replaceAll
 
 function mailOf(round: number, number: number): RawMail {
   const html = `<html><body>${Array.from({ length: items }, (_, item) => itemOf(number, item)).join('')}</body></html>`;
-  const head = `From: Weekly <weekly@example.org>\r\nTo: reader@example.org\r\nSubject: Weekly ${round}.${number}\r\nDate: Sun, 15 Mar 2026 08:00:00 +0000\r\n`;
+  const head = `Message-ID: <${round}.${number}@example.org>\r\nFrom: Weekly <weekly@example.org>\r\nTo: reader@example.org\r\nSubject: Weekly ${round}.${number}\r\nDate: Sun, 15 Mar 2026 08:00:00 +0000\r\n`;
   const body = `MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n${quotedPrintable(html)}\r\n`;
   return toMail(Buffer.from(head + body), new Date());
 }

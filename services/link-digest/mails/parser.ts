@@ -4,12 +4,15 @@ import { correctionFor } from '../../platform/mail/charset.ts';
 import { maxHeadBytes } from '../../platform/mail/limits.ts';
 import type { ParsedMail } from '../extraction/extraction.ts';
 
+export type ReadMail = ParsedMail & { readonly messageId: string | null };
+
 /** @throws Error for a mail nested deeper, or with longer headers, than any newsletter */
-export async function parseMail(raw: Uint8Array): Promise<ParsedMail> {
-  const { subject, from, to, html, text, headers } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
+export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
+  const { subject, from, to, html, text, headers, messageId } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
   const correct = correctionFor(raw);
   return {
     subject: subject?.trim() ? subject : null,
+    messageId: readMessageId(messageId),
     date: readDate(headers.find(({ key }) => key === 'date')?.value),
     from: (from ? addressesOf(from) : [])[0] ?? null,
     to: to?.flatMap(addressesOf)[0] ?? null,
@@ -58,6 +61,9 @@ function readDate(written = ''): Date | null {
   const [, day, month, year] = dayOfMonth.exec(text) ?? [];
   return day === undefined || new Date(`${day} ${month} ${year} UTC`).getUTCDate() === Number(day) ? date : null;
 }
+
+/** The identifier without its brackets (RFC 5322 section 3.6.4); null where there is none. */
+const readMessageId = (written = ''): string | null => (/<([^<>]*)>/.exec(written)?.[1] ?? written).trim() || null;
 
 const addressesOf = ({ address, group = [] }: Address): string[] =>
   [address, ...group.map((mailbox) => mailbox.address)].flatMap((one) => (one === undefined || one === '' ? [] : [one]));

@@ -20,7 +20,7 @@ async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
   const found = links.map(({ url, foundUrl, title, authors }) => ({ url, foundUrl, title, authors: [...authors] }));
   // A copy, since zlib's buffer is larger.
   const compressed = new Uint8Array(brotliCompressSync(raw, compression));
-  return { title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, links: found, compressed };
+  return { title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, messageId: mail.messageId, links: found, compressed };
 }
 
 serveParser(readNewsletter);

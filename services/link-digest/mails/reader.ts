@@ -12,6 +12,8 @@ export type Newsletter = {
   /** The date of the mail, else its time of reception. */
   readonly receivedDate: Date;
   readonly destinationEmail: string | null;
+  /** Equal in copies of one mail that came by several ways. */
+  readonly messageId: string | null;
   readonly links: readonly FoundLink[];
   /** The bytes of the mail, compressed with Brotli; without it they are kept as they came. */
   readonly compressed?: Uint8Array;
@@ -22,6 +24,7 @@ const FoundNewsletter = z.object({
   title: z.string().nullable(),
   receivedDate: z.date().nullable(),
   destinationEmail: z.string().nullable(),
+  messageId: z.string().nullable(),
   links: z.array(
     z.object({
       url: z.string(),

@@ -15,10 +15,13 @@ create table newsletters (
   -- Why the mail was refused.
   rejection text,
   link_count int not null default 0,
+  -- SHA-256 of the Message-ID; null where there is none.
+  message_sha256 bytea,
   constraint newsletters_refused_without_title check (title is null or rejection is null)
 );
 create index newsletters_newest on newsletters (received_date desc, id) where rejection is null;
 create index newsletters_rejected on newsletters (received_date desc, id) where rejection is not null;
+create index newsletters_of_message on newsletters (message_sha256) where message_sha256 is not null;
 
 -- Kept apart from the listed columns, and deleted after the retention time.
 create table raw_mails (
@@ -43,6 +46,8 @@ create table links (
   last_seen timestamptz not null,
   -- The number of newsletters that hold it: its rows in newsletter_links.
   newsletter_count int not null,
+  -- The number of Message-IDs of these newsletters; one without a Message-ID counts by itself.
+  message_count int not null,
   priority_score numeric(4, 2) not null,
   -- The time of the score; null after a decision on the link.
   scored_at timestamptz,

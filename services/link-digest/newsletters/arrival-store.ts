@@ -10,6 +10,8 @@ export type Description = {
   readonly destinationEmail: string | null;
   readonly rejection: string | null;
   readonly linkCount: number;
+  /** SHA-256 of the Message-ID; null where the mail has none. */
+  readonly messageSha256: Buffer | null;
 };
 /** `kept` is the raw mail, compressed or as it came. */
 export type NewNewsletter = Omit<RawMail, 'raw'> & Description & { readonly newsletterId: string; readonly kept: Uint8Array; readonly isCompressed: boolean };
@@ -24,10 +26,11 @@ const outcomesOf = statement<MailOutcome & { readonly sha256: Buffer }, [sha256s
 const turns = `hashtextextended('signalbox.digest.newsletters', 0)`;
 
 type NewRow = Omit<NewNewsletter, 'kept'> & { readonly firstByte: number; readonly bytes: number };
-const described = 'id, sha256, title, received_date, destination_email, rejection, link_count, received_at';
+const described = 'id, sha256, title, received_date, destination_email, rejection, link_count, received_at, message_sha256';
 
 // The unique index decides between equal mails: the later one waits for the earlier, and returns no row. All transactions insert in one order.
-// Newsletters are stored concurrently, but not while one is replaced, which may delete links.
+// Newsletters are stored concurrently, but not while one is replaced, which may delete links, and not beside one with the same Message-ID, which counts
+// once in the popularity of a link. These locks are taken before any row is written, and in order.
 // The mails are one parameter, since an array of bytes would take twice as many characters.
 const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], mails: Buffer]>(
   'newsletters.insert',
@@ -41,6 +44,7 @@ const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], ma
       rejection: 'text',
       linkCount: 'int',
       receivedAt: 'timestamptz',
+      messageSha256: 'bytea',
       isCompressed: 'boolean',
       firstByte: 'int',
       bytes: 'int',
@@ -49,9 +53,12 @@ const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], ma
   ],
   (given, mails) => `
   with given as materialized ${given},
+  locked as materialized (
+    select count(pg_advisory_xact_lock(hashtextextended('signalbox.digest.message ' || message, 0)))
+    from (select distinct encode(message_sha256, 'hex') as message from given where message_sha256 is not null order by message) as messages),
   inserted as (
     insert into newsletters (${described})
-    select ${described} from given, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
+    select ${described} from given, locked, (select pg_advisory_xact_lock_shared(${turns})) as turn order by sha256
     on conflict (sha256) do nothing
     returning id)
   insert into raw_mails (newsletter_id, received_at, is_compressed, raw)
@@ -59,11 +66,14 @@ const insert = rowsStatement<{ id: string }, [newsletters: readonly NewRow[], ma
   returning newsletter_id as id`,
 );
 
-type Describing = [title: string | null, receivedDate: Date, destinationEmail: string | null, rejection: string | null, linkCount: number];
+type Describing = [
+  ...[title: string | null, receivedDate: Date, destinationEmail: string | null, rejection: string | null, linkCount: number],
+  messageSha256: Buffer | null,
+];
 
 const describe = statement<unknown, [id: string, ...Describing]>(
   'newsletters.describe',
-  'update newsletters set title = $2, received_date = $3, destination_email = $4, rejection = $5, link_count = $6 where id = $1',
+  'update newsletters set title = $2, received_date = $3, destination_email = $4, rejection = $5, link_count = $6, message_sha256 = $7 where id = $1',
 );
 
 const takeTurn = statement('newsletters.takeTurn', `select pg_advisory_xact_lock(${turns})`);
@@ -123,6 +133,7 @@ export type KnownLink = {
   readonly url: string;
   readonly title: string;
   readonly firstSeen: Date;
+  /** Those with one Message-ID count once. */
   readonly newsletters: number;
   readonly authorIds: readonly string[];
 };
@@ -130,8 +141,19 @@ export type KnownLink = {
 const linksBy = statement<KnownLink, [urlSha256s: readonly Buffer[]]>(
   'newsletters.linksBy',
   `
-  select url, title, first_seen as "firstSeen", newsletter_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
+  select url, title, first_seen as "firstSeen", message_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
   from links where url_sha256 = any($1)`,
+);
+
+export type HeldLink = { readonly message: string; readonly url: string };
+
+// Links that an earlier newsletter with the same Message-ID holds.
+const heldLinks = statement<HeldLink, [messages: readonly Buffer[], urlSha256s: readonly Buffer[], except: readonly string[]]>(
+  'newsletters.heldLinks',
+  `
+  select distinct encode(message_sha256, 'hex') as message, url
+  from newsletters join newsletter_links on newsletter_id = newsletters.id join links on links.id = link_id
+  where message_sha256 = any($1) and url_sha256 = any($2) and newsletters.id <> all($3::uuid[])`,
 );
 
 export type LinkToWrite = {
@@ -144,6 +166,8 @@ export type LinkToWrite = {
   readonly lastSeen: Date;
   /** How many of the newsletters hold it. */
   readonly newsletters: number;
+  /** How many of them have a Message-ID that is new to it. */
+  readonly messages: number;
   readonly score: number;
 };
 
@@ -160,17 +184,19 @@ const writeLinks = rowsStatement<{ id: string; url: string }, [links: readonly L
       firstSeen: 'timestamptz',
       lastSeen: 'timestamptz',
       newsletters: 'newsletter_count int',
+      messages: 'message_count int',
       score: 'priority_score numeric',
     },
     'timestamptz',
   ],
   (given, now) => `
-  insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, scored_at)
-  select id, url, url_sha256, title, first_seen, last_seen, newsletter_count, priority_score, ${now} from ${given} as given
+  insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at)
+  select id, url, url_sha256, title, first_seen, last_seen, newsletter_count, message_count, priority_score, ${now} from ${given} as given
   order by url_sha256
   on conflict (url_sha256) do update set
     first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
-    newsletter_count = links.newsletter_count + excluded.newsletter_count, priority_score = excluded.priority_score, scored_at = null
+    newsletter_count = links.newsletter_count + excluded.newsletter_count, message_count = links.message_count + excluded.message_count,
+    priority_score = excluded.priority_score, scored_at = null
   returning id, url`,
 );
 
@@ -218,9 +244,15 @@ const lockLinks = statement<{ id: string }, [newsletterId: string, urlSha256s: r
 const detach = statement<{ id: string }, [newsletterId: string]>(
   'newsletters.detach',
   `
-  with detached as (delete from newsletter_links where newsletter_id = $1 returning link_id)
-  update links set newsletter_count = newsletter_count - 1, scored_at = null from detached where id = link_id
-  returning id`,
+  with detached as (delete from newsletter_links where newsletter_id = $1 returning link_id),
+  copies as (
+    select other.id from newsletters as other join newsletters as this on this.message_sha256 = other.message_sha256
+    where this.id = $1 and other.id <> $1)
+  update links set newsletter_count = newsletter_count - 1, scored_at = null,
+    message_count = message_count - case
+      when exists (select from newsletter_links join copies on copies.id = newsletter_id where newsletter_links.link_id = links.id) then 0 else 1 end
+  from detached where links.id = detached.link_id
+  returning links.id`,
 );
 
 const deleteUnheld = statement<unknown, [ids: readonly string[]]>(
@@ -243,12 +275,13 @@ const deleteUncredited = statement<unknown, [authorIds: readonly string[]]>(
   delete from authors where id = any($1::uuid[]) and weight = 0 and not exists (select from link_authors where author_id = authors.id)`,
 );
 
-const describing = ({ title, receivedDate, destinationEmail, rejection, linkCount }: Description): Describing => [
+const describing = ({ title, receivedDate, destinationEmail, rejection, linkCount, messageSha256 }: Description): Describing => [
   title,
   receivedDate,
   destinationEmail,
   rejection,
   linkCount,
+  messageSha256,
 ];
 
 export type ArrivalStore = ReturnType<typeof createArrivalStore>;
@@ -291,6 +324,8 @@ export const createArrivalStore = (database: Database) => ({
   nameAuthors: (authors: readonly AuthorName[]) => database.run(nameAuthors, authors),
 
   linksBy: (urlSha256s: readonly Buffer[]) => database.all(linksBy, urlSha256s),
+  /** @param except newsletters that are being placed */
+  heldLinks: (messages: readonly Buffer[], urlSha256s: readonly Buffer[], except: readonly string[]) => database.all(heldLinks, messages, urlSha256s, except),
   /** Known links keep their id, title and status. */
   writeLinks: (links: readonly LinkToWrite[], now: Date) => database.all(writeLinks, links, now),
   place: (links: readonly PlacedLink[]) => database.run(place, links),

@@ -44,22 +44,37 @@ function read(found: readonly FoundLink[]): { links: Arriving[]; authors: Map<st
   return { links: [...links.values()], authors };
 }
 
-type Placing = ReturnType<typeof read> & { readonly newsletterId: string; readonly receivedAt: Date };
+type Placing = ReturnType<typeof read> & { readonly newsletterId: string; readonly receivedAt: Date; readonly messageSha256: Buffer | null };
 
-/** A link of several newsletters, with the title of the first. */
-type Brought = Pick<Arriving, 'url' | 'title' | 'identities'> & { readonly firstSeen: Date; readonly lastSeen: Date; readonly newsletters: number };
+/** A link of several newsletters, with the title of the first. `messages` are their Message-IDs, hashed; a newsletter without one counts by its own id. */
+type Brought = Pick<Arriving, 'url' | 'title' | 'identities'> & {
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
+  readonly newsletters: number;
+  readonly messages: Set<string>;
+};
 
 function linksOf(placings: readonly Placing[]): Brought[] {
   const brought = new Map<string, Brought>();
-  for (const { links, receivedAt } of placings) {
+  for (const { links, receivedAt, newsletterId, messageSha256 } of placings) {
+    const message = messageSha256?.toString('hex') ?? newsletterId;
     for (const { url, title, identities } of links) {
-      const before = brought.get(url) ?? { url, title, identities: [], firstSeen: receivedAt, lastSeen: receivedAt, newsletters: 0 };
+      const before = brought.get(url) ?? {
+        url,
+        title,
+        identities: [],
+        firstSeen: receivedAt,
+        lastSeen: receivedAt,
+        newsletters: 0,
+        messages: new Set<string>(),
+      };
       brought.set(url, {
         ...before,
         identities: [...before.identities, ...identities],
         firstSeen: receivedAt < before.firstSeen ? receivedAt : before.firstSeen,
         lastSeen: receivedAt > before.lastSeen ? receivedAt : before.lastSeen,
         newsletters: before.newsletters + 1,
+        messages: before.messages.add(message),
       });
     }
   }
@@ -84,22 +99,34 @@ type Scoring = { readonly weights: ScoringConfig; readonly clock: () => Date };
 
 type Facts = { readonly authorIds: ReadonlyMap<string, string>; readonly weights: ScoringConfig; readonly now: Date };
 
-/** The links with their scores after these newsletters are stored. */
-async function score(database: Database, brought: readonly Brought[], { authorIds, weights, now }: Facts) {
+/** The links with the number of Message-IDs that are new to each. */
+async function countMessages(store: ArrivalStore, brought: readonly Brought[], placings: readonly Placing[]) {
   // A new id even for a known link: an insert that meets the known id before the URL fails, which happened beside an update of that link.
   const hashed = brought.map((link) => ({ ...link, id: newId(), urlSha256: hashOf(link.url) }));
-  const known = new Map((await createArrivalStore(database).linksBy(hashed.map(({ urlSha256 }) => urlSha256))).map((link) => [link.url, link]));
-  const toScore = hashed.map(({ url, title, firstSeen, newsletters, identities }) => {
+  const given = placings.flatMap(({ messageSha256 }) => messageSha256 ?? []);
+  const urls = hashed.map(({ urlSha256 }) => urlSha256);
+  const ids = placings.map(({ newsletterId }) => newsletterId);
+  const held = given.length === 0 ? [] : await store.heldLinks(given, urls, ids);
+  const known = new Set(held.map(({ message, url }) => `${message} ${url}`));
+  return hashed.map((link) => ({ ...link, messages: [...link.messages].filter((message) => !known.has(`${message} ${link.url}`)).length }));
+}
+
+type Counted = Awaited<ReturnType<typeof countMessages>>;
+
+/** The links with their scores after these newsletters are stored. */
+async function score(database: Database, counted: Counted, { authorIds, weights, now }: Facts) {
+  const known = new Map((await createArrivalStore(database).linksBy(counted.map(({ urlSha256 }) => urlSha256))).map((link) => [link.url, link]));
+  const toScore = counted.map(({ url, title, firstSeen, messages, identities }) => {
     const before = known.get(url);
     return {
       title: before?.title ?? title,
       firstSeen: before && before.firstSeen < firstSeen ? before.firstSeen : firstSeen,
-      newsletters: (before?.newsletters ?? 0) + newsletters,
+      newsletters: (before?.newsletters ?? 0) + messages,
       authorIds: [...new Set([...(before?.authorIds ?? []), ...identities.flatMap((identity) => authorIds.get(identity) ?? [])])],
     };
   });
   const explained = await explainAll(scoreQuestions(database), toScore, { now, weights });
-  return hashed.map((link, index) => ({ ...link, score: explained[index]?.score ?? 0 }));
+  return counted.map((link, index) => ({ ...link, score: explained[index]?.score ?? 0 }));
 }
 
 /** Puts links into newsletters that are empty. */
@@ -111,7 +138,8 @@ async function place(database: Database, placings: readonly Placing[], { weights
   const authors = new Map(placings.flatMap((placing) => [...placing.authors]).toReversed());
   const knownAuthors = await addAuthors(store, authors);
   const authorIds = new Map(knownAuthors.map(({ id, identity }) => [identity, id]));
-  const written = await store.writeLinks(await score(database, brought, { authorIds, weights, now }), now);
+  const counted = await countMessages(store, brought, placings);
+  const written = await store.writeLinks(await score(database, counted, { authorIds, weights, now }), now);
   const linkIds = new Map(written.map(({ id, url }) => [url, id]));
   const placed = placings.flatMap(({ newsletterId, links }) =>
     links.map(({ url, position, foundUrl, identities }) => ({
@@ -128,13 +156,14 @@ async function place(database: Database, placings: readonly Placing[], { weights
 
 const isOfFourDigitYear = (date: Date) => date.getUTCFullYear() >= 0 && date.getUTCFullYear() <= 9999;
 
-const describe = ({ title, receivedDate, destinationEmail }: Newsletter, receivedAt: Date, linkCount: number): Description => ({
+const describe = ({ title, receivedDate, destinationEmail, messageId }: Newsletter, receivedAt: Date, linkCount: number): Description => ({
   title: title === null ? null : cutTitle(title),
   // ISO 8601 has no other years.
   receivedDate: isOfFourDigitYear(receivedDate) ? receivedDate : receivedAt,
   destinationEmail: destinationEmail === null ? null : cut(destinationEmail, longestEmail),
   rejection: null,
   linkCount,
+  messageSha256: messageId === null ? null : hashOf(messageId),
 });
 
 const keptOf = ({ raw }: RawMail, { compressed }: Pick<Newsletter, 'compressed'>) => ({ kept: compressed ?? raw, isCompressed: compressed !== undefined });
@@ -168,7 +197,7 @@ export function createArrivals(database: Database, scoring: Scoring) {
     store: (mail: RawMail, newsletter: Newsletter) => storeBatched({ mail, newsletter }),
     /** Keeps the mail with its reason; only `status=rejected` shows it. */
     async reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'> {
-      const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0 };
+      const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0, messageSha256: null };
       const { size } = await store.insert([{ ...mail, ...refused, ...keptOf(mail, {}), newsletterId: newId() }]);
       return size === 1 ? 'rejected' : 'duplicate';
     },
@@ -215,8 +244,10 @@ async function replaceLinks(inTransaction: Database, { sha256, newsletter, scori
     found.links.map(({ url }) => hashOf(url)),
   );
   const before = await arrivals.detach(row.id);
-  await place(inTransaction, [{ ...found, newsletterId: row.id, receivedAt: row.receivedAt }], scoring);
+  const description = describe(newsletter, row.receivedAt, found.links.length);
+  const { messageSha256 } = description;
+  await place(inTransaction, [{ ...found, newsletterId: row.id, receivedAt: row.receivedAt, messageSha256 }], scoring);
   await arrivals.rename(row.id, found.links);
   await arrivals.tidy(before);
-  await arrivals.describe(row.id, describe(newsletter, row.receivedAt, found.links.length));
+  await arrivals.describe(row.id, description);
 }

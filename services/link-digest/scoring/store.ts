@@ -59,7 +59,7 @@ const lock = statement<{ id: string }, [ids: readonly string[]]>(
 const read = statement<ScoredLink, [ids: readonly string[]]>(
   'scores.read',
   `
-  select id, title, first_seen as "firstSeen", newsletter_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
+  select id, title, first_seen as "firstSeen", message_count as newsletters, array(select author_id from link_authors where link_id = links.id) as "authorIds"
   from links where id = any($1::uuid[])`,
 );
 

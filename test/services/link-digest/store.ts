@@ -39,6 +39,7 @@ export const newsletter = (links: readonly FoundLink[], more: Partial<Newsletter
   title: 'A newsletter',
   receivedDate: new Date('2026-03-15T12:00:00Z'),
   destinationEmail: 'reader@example.org',
+  messageId: null,
   links,
   ...more,
 });

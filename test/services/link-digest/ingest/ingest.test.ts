@@ -43,7 +43,7 @@ describe('POST /api/ingest/email', function () {
 
   it('answers 200 to bytes that are stored or were refused, and does not queue them again', async () => {
     const [stored, refused] = [mail(newsletterMail().toString()), mail(newsletterMail().toString())];
-    await service.database.newsletters.store(stored, { title: 't', receivedDate: new Date(), destinationEmail: null, links: [] });
+    await service.database.newsletters.store(stored, { title: 't', receivedDate: new Date(), destinationEmail: null, messageId: null, links: [] });
     await service.database.newsletters.reject(refused, 'it is no mail');
     const before = await depth();
     for (const { raw } of [stored, refused]) {

@@ -33,9 +33,9 @@ describe('a hundred thousand links', function () {
   before(async () => {
     await query(`insert into authors (id, identity, name) select gen_random_uuid(), n::text, 'Author ' || n from generate_series(1, 5000) n`);
     await query(
-      `insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, priority_score, scored_at)
+      `insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at)
        select gen_random_uuid(), 'https://example.org/articles/' || n, sha256(n::text::bytea), 'Caching with number ' || n || ' of word' || n % 3000,
-              case when n % 5 = 0 then 'Liked' else 'Awaiting' end, now() - n * interval '1 minute', now(), 1, 1 + n % 800 / 100.0, now()
+              case when n % 5 = 0 then 'Liked' else 'Awaiting' end, now() - n * interval '1 minute', now(), 1, 1, 1 + n % 800 / 100.0, now()
        from generate_series(1, 100000) n`,
     );
     await query(

@@ -49,6 +49,16 @@ describe('parseMail', () => {
     it(`takes the first address of To: ${header}`, async () => expect((await parse(header, '', 'x')).to).to.equal(expected));
   }
 
+  const messageIds = [
+    ['Message-ID: <number-1@news.example>', 'number-1@news.example'],
+    ['Message-Id:  number-1@news.example (a comment)', 'number-1@news.example (a comment)'],
+    ['Message-ID: <>', null],
+    ['From: a@news.example', null],
+  ] as const;
+  for (const [header, expected] of messageIds) {
+    it(`takes the identifier of Message-ID: ${header}`, async () => expect((await parse(header, '', 'x')).messageId).to.equal(expected));
+  }
+
   it('takes the address of From', async () => expect((await parse('From: Weekly <weekly@news.example>', '', 'x')).from).to.equal('weekly@news.example'));
 
   it('keeps the HTML part and the text part apart, each decoded', async () => {
@@ -81,6 +91,6 @@ describe('parseMail', () => {
   });
 
   it('makes an empty mail of no bytes', async () => {
-    expect(await parse()).to.deep.equal({ subject: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] });
+    expect(await parse()).to.deep.equal({ subject: null, messageId: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] });
   });
 });

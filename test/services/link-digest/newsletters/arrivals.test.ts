@@ -66,6 +66,61 @@ describe('newsletters on their way in', () => {
     }
   });
 
+  describe('with one Message-ID', () => {
+    const found = [link('https://example.org/a')];
+    const copy = (messageId: string | null) => database.newsletters.store(mail(undefined, now), newsletter(found, { messageId }));
+    const shown = async () => {
+      await query('update links set scored_at = null');
+      await scores().computeStale();
+      const [{ newsletters, score }] = await links();
+      return { newsletters, score };
+    };
+
+    it('are newsletters of their own, and count once in the popularity of a link', async () => {
+      for (const newsletters of [1, 2, 3]) {
+        await copy('number-1@news.example');
+        expect(await shown()).to.deep.equal({ newsletters, score: 6.33 });
+      }
+      await copy('number-2@news.example');
+      expect(await shown()).to.deep.equal({ newsletters: 4, score: 6.67 });
+      for (const score of [7, 7]) {
+        await copy(null);
+        expect((await shown()).score).to.equal(score);
+      }
+    });
+
+    it('count once when they come at once, to one process or to several', async () => {
+      const replicas = Array.from({ length: 4 }, () => database.newsletters);
+      await Promise.all(
+        replicas.flatMap(({ store: storeOne }) => [1, 2, 3].map(() => storeOne(mail(undefined, now), newsletter(found, { messageId: 'one' })))),
+      );
+      expect(await shown()).to.deep.equal({ newsletters: 12, score: 6.33 });
+    });
+
+    it('have one score that is right at once where they are stored together, a known link among their links', async () => {
+      await store([link('https://example.org/known')]);
+      const both = [...found, link('https://example.org/known')];
+      await Promise.all([1, 2].map(() => database.newsletters.store(mail(undefined, now), newsletter(both, { messageId: 'one' }))));
+      await Promise.all([1, 2].map(() => database.newsletters.store(mail(undefined, now), newsletter(both, { messageId: 'one' }))));
+      expect(await links()).to.deep.equal([
+        { ...(await links())[0], url: 'https://example.org/a', newsletters: 4, score: 6.33 },
+        { ...(await links())[1], url: 'https://example.org/known', newsletters: 5, score: 6.67 },
+      ]);
+    });
+
+    it('count once after they are read again, and when the last one that holds a link loses it', async () => {
+      const raws = ['first', 'second'].map((text) => mail(text, now));
+      for (const raw of raws) await database.newsletters.store(raw, newsletter(found, { messageId: 'one' }));
+      for (const { sha256 } of raws) await database.newsletters.replace(sha256, newsletter(found, { messageId: 'one' }));
+      expect(await shown()).to.deep.equal({ newsletters: 2, score: 6.33 });
+      await copy('another one');
+      for (const { sha256 } of raws) await database.newsletters.replace(sha256, newsletter([], { messageId: 'one' }));
+      expect(await shown()).to.deep.equal({ newsletters: 1, score: 6.33 });
+      for (const { sha256 } of raws) await database.newsletters.replace(sha256, newsletter(found, { messageId: 'another one' }));
+      expect(await shown()).to.deep.equal({ newsletters: 3, score: 6.33 });
+    });
+  });
+
   it('count what was learned: a liked link of the author +1.75, a keyword at 0.10 +0.125', async () => {
     await store([link('https://example.org/a', { authors: [author('Ann')] })]);
     await query(`update links set status = 'Liked'`);
