@@ -17,6 +17,7 @@ import { changeRoutes, createChangePolls } from './changes/polls.ts';
 import { createChangeStore } from './changes/store.ts';
 import type { SecretsConfig } from './config.ts';
 import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
+import { createSecretReader } from './consumer/reader.ts';
 import { createKeyUses } from './consumer/key-uses.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
@@ -79,15 +80,13 @@ export function createSecretsApp(parts: SecretsParts): App {
   ];
   const consumerStore = createConsumerStore(database, clock);
   const keyUses = lifecycle.opened('key uses', createKeyUses({ database, log }));
+  const reader = createSecretReader({ store: consumerStore, keyUses, keyring, keyCheck, audit, log, metrics, clock });
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
   const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, counted: 'requests with a missing or wrong credential', seconds: 300 };
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [
-      ...managementRoutes,
-      ...tagged(tags.reading, consumerRoutes({ store: consumerStore, keyUses, keyring, keyCheck, audit, log, metrics, clock })),
-    ].map(withRefusals),
+    routes: [...managementRoutes, ...tagged(tags.reading, consumerRoutes({ reader, store: consumerStore, keyUses, clock }))].map(withRefusals),
     areas: [
       { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },

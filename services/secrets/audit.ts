@@ -27,6 +27,7 @@ export const actions = [
   'secret.disable-version',
   'secret.restore-version',
   'secret.read',
+  'secret.list',
   'configuration.create',
   'configuration.update',
   'configuration.delete',

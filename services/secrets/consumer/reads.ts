@@ -2,16 +2,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import { answer, route } from '../../platform/http/route.ts';
-import type { Log } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
 import { Common, type Problem } from '../../platform/problem.ts';
-import { type Audit, createEntry, type Outcome } from '../audit.ts';
-import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, InQuery } from './contract.ts';
-import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
-import type { KeyCheck } from '../encryption/key-check.ts';
-import type { Keyring } from '../encryption/master-keys.ts';
+import { encodeCursor } from '../../platform/schema.ts';
+import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, ConsumerSecrets, InList, InQuery, secretList } from './contract.ts';
 import type { KeyUses } from './key-uses.ts';
-import { type ActiveVersion, type ConsumerStore, hashOfKey, type NothingFound, type SecretRow } from './store.ts';
+import { inherited, named, notFound, type SecretReader } from './reader.ts';
+import { type ConsumerStore, hashOfKey } from './store.ts';
 
 const header = 'X-Api-Key';
 
@@ -24,13 +20,6 @@ const keyRefused = (): Problem => credentialRefused(sent);
 function presentedKeyHash(headers: IncomingHttpHeaders): Buffer | undefined {
   const presented = headers['x-api-key']?.toString() ?? '';
   return presented === '' ? undefined : hashOfKey(presented);
-}
-
-/** @throws Problem 401 when there is no key */
-function requireKeyHash(headers: IncomingHttpHeaders): Buffer {
-  const keyHash = presentedKeyHash(headers);
-  if (!keyHash) throw keyRefused();
-  return keyHash;
 }
 
 /** Checks the key of requests that no handler of the consumer plane checks; each check asks the database. */
@@ -56,10 +45,37 @@ const unkept = { 'Cache-Control': 'no-store' };
 const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
 const ofConsumerPlane = { access: 'checkedByHandler', describedAnswerHeaders: { 200: describedUnkept, 404: describedUnkept } } as const;
 
-export function consumerRoutes(parts: ConsumerParts) {
-  const { store, keyUses, clock } = parts;
-  const readSecret = createReader(parts);
+export type ConsumerParts = {
+  readonly reader: SecretReader;
+  readonly store: ConsumerStore;
+  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly clock: () => Date;
+};
+
+export const consumerRoutes = (parts: ConsumerParts) => [...secretReads(parts), ...configurationReads(parts)].map((one) => ({ ...one, ...ofConsumerPlane }));
+
+function secretReads({ reader, store }: ConsumerParts) {
+  const placeOf = createPlace(store);
   return [
+    route({
+      method: 'get',
+      path: '/api/consumer/secrets',
+      operationId: 'readSecrets',
+      isQueryClosed: true,
+      summary: 'The secrets that are served in an environment, by name',
+      description:
+        'Lists the secrets with an active version, with their values where `values` is true, in pages. A value that is listed is recorded in the audit as a read; a list without values as one entry.',
+      query: InList,
+      answers: { 200: ConsumerSecrets },
+      problems: [Common.notFound, Common.unavailable],
+      async handle(request) {
+        const { values: withValues = false, limit, after: [after] = [''] } = request.query;
+        const page = await reader.page({ ...(await placeOf(request)), requestId: request.requestId, withValues, limit, after });
+        if (!page) throw keyRefused();
+        const next = page.next === undefined ? null : encodeCursor(secretList, [page.next]);
+        return answer(200, { items: [...page.items], next }, unkept);
+      },
+    }),
     route({
       method: 'get',
       path: '/api/consumer/secrets/{name}',
@@ -71,8 +87,18 @@ export function consumerRoutes(parts: ConsumerParts) {
       query: InQuery,
       answers: { 200: ConsumerSecret },
       problems: [Common.notFound, Common.unavailable],
-      handle: async (request) => answer(200, await readSecret(named(request.params.name), request), unkept),
+      async handle(request) {
+        const secret = await reader.read({ ...(await placeOf(request)), requestId: request.requestId, name: named(request.params.name) });
+        if (!secret) throw keyRefused();
+        return answer(200, secret, unkept);
+      },
     }),
+  ];
+}
+
+function configurationReads({ store, keyUses, clock }: ConsumerParts) {
+  const placeOf = createPlace(store);
+  return [
     route({
       method: 'get',
       path: '/api/consumer/configurations',
@@ -83,12 +109,11 @@ export function consumerRoutes(parts: ConsumerParts) {
       answers: { 200: ConsumerConfigurations },
       problems: [Common.notFound],
       async handle(request) {
-        const environment = named(request.query.environment);
-        const rows = await store.listConfigurations(requireKeyHash(request.headers), environment);
+        const { keyHash, environment } = await placeOf(request);
+        const rows = await store.listConfigurations(keyHash, environment);
         const [first] = rows;
         if (!first) throw keyRefused();
         keyUses.note(first.keyId, clock());
-        requireEnvironment(request);
         if (first.environmentId === null) throw notFound();
         const items = rows.flatMap(({ key, value, inheritedFrom }) =>
           key === null || value === null ? [] : [{ key, value, label: environment, ...inherited(inheritedFrom) }],
@@ -107,120 +132,29 @@ export function consumerRoutes(parts: ConsumerParts) {
       answers: { 200: ConsumerConfiguration },
       problems: [Common.notFound],
       async handle(request) {
-        const environment = named(request.query.environment);
-        const row = await store.findConfiguration(requireKeyHash(request.headers), environment, named(request.params.key));
+        const { keyHash, environment } = await placeOf(request);
+        const row = await store.findConfiguration(keyHash, environment, named(request.params.key));
         if (!row) throw keyRefused();
         keyUses.note(row.keyId, clock());
-        requireEnvironment(request);
         if (row.key === null || row.value === null) throw notFound();
         return answer(200, { key: row.key, value: row.value, label: environment, ...inherited(row.inheritedFrom) }, unkept);
       },
     }),
-  ].map((one) => ({ ...one, ...ofConsumerPlane }));
+  ];
 }
 
 type ConsumerRequest = {
   readonly headers: IncomingHttpHeaders;
-  readonly requestId: string;
   readonly query: { readonly environment?: string | undefined };
 };
 
-type ConsumerParts = {
-  readonly store: ConsumerStore;
-  readonly keyUses: Pick<KeyUses, 'note'>;
-  readonly keyring: Keyring;
-  readonly keyCheck: Pick<KeyCheck, 'state'>;
-  readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly clock: () => Date;
-};
-
-type Asked = { readonly environment: string; readonly name: string; readonly requestId: string };
-
-/** The reason for the audit; the application gets one 404 for all of them. */
-function missingOf({ environmentId, secretId }: NothingFound): string {
-  if (environmentId === null) return 'No such environment';
-  return secretId === null ? 'No such secret' : 'No active version';
-}
-
-// A cache may keep a 404 by itself, RFC 9110 section 15.5.5, and would answer it after the value is there, to others, too.
-const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
-const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
-
-/** A text with NUL, which Postgres cannot store, names nothing. */
-const named = (text = '') => (text.includes('\0') ? '' : text);
-
-/** Call after `requireKeyHash`: a request without a key is 401, whatever its query. */
-function requireEnvironment({ query }: ConsumerRequest): void {
-  if (!query.environment?.trim()) throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
-}
-
-/** The read of one secret, recorded. */
-function createReader({ store, keyUses, keyring, keyCheck, audit, log, metrics, clock }: ConsumerParts) {
-  const counted = metrics.counter({
-    name: 'signalbox_secrets_reads_total',
-    help: 'Reads of a secret by an application, by outcome',
-    labels: ['outcome'],
-    series: [{ outcome: 'refused' }],
-  });
-
-  function record(row: SecretRow, { environment, name, requestId }: Asked, outcome: Outcome): void {
-    counted.inc({ outcome });
-    const actor = { plane: 'consumer', keyId: row.keyId, requestId } as const;
-    const target = { action: 'secret.read', application: row.application, environment, subject: name } as const;
-    const detail = row.versionId === null ? missingOf(row) : null;
-    audit.record(createEntry(actor, target, { occurredAt: clock(), applicationId: row.applicationId, version: row.version, outcome, detail }));
-  }
-
-  /** The value, or why it is not served. */
-  async function reveal(found: ActiveVersion): Promise<{ value: string } | { outcome: Outcome }> {
-    const master = keyring.byId.get(found.masterKeyId);
-    if (!master) return { outcome: 'unavailable' };
-    try {
-      return { value: openValue(found, found, master) };
-    } catch (error) {
-      if (!(error instanceof SealBroken)) throw error;
-      // Under a wrong master key every seal is broken; that is no tampering.
-      const { ok } = await keyCheck.state();
-      if (!ok) return { outcome: 'unavailable' };
-      log.error({ versionId: found.versionId }, 'stored value failed authentication, not served: it was changed or moved');
-      return { outcome: 'refused' };
-    }
-  }
-
-  return async (name: string, request: ConsumerRequest): Promise<ConsumerSecret> => {
-    const environment = named(request.query.environment);
-    const row = await store.findSecret(requireKeyHash(request.headers), environment, name);
-    if (!row) throw keyRefused();
-    keyUses.note(row.keyId, clock());
-    requireEnvironment(request);
-    if (!audit.hasRoom) throw unavailable();
-    const asked = { environment, name, requestId: request.requestId };
-    if (row.versionId === null) {
-      record(row, asked, 'not-found');
-      throw notFound();
-    }
-    const revealed = await reveal(row);
-    record(row, asked, 'value' in revealed ? 'done' : revealed.outcome);
-    if ('value' in revealed) return described(name, revealed.value, row);
-    throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
+/** The hash of the key and the environment that a request asks in. @throws Problem 401 without a valid key, then 400 without an environment */
+const createPlace =
+  (store: Pick<ConsumerStore, 'keyIdOf'>) =>
+  async ({ headers, query }: ConsumerRequest): Promise<{ readonly keyHash: Buffer; readonly environment: string }> => {
+    const keyHash = presentedKeyHash(headers);
+    if (!keyHash) throw keyRefused();
+    if (query.environment?.trim()) return { keyHash, environment: named(query.environment) };
+    if ((await store.keyIdOf(keyHash)) === undefined) throw keyRefused();
+    throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
   };
-}
-
-const inherited = (inheritedFrom: string | null) => inheritedFrom !== null && { inheritedFrom };
-
-const described = (name: string, value: string, { isEnabled, expiresAt, notBefore, version, createdAt, inheritedFrom }: ActiveVersion): ConsumerSecret => ({
-  name,
-  value,
-  properties: {
-    enabled: isEnabled,
-    expiresOn: expiresAt && dateOf(expiresAt),
-    notBefore: notBefore && dateOf(notBefore),
-    version,
-    createdOn: dateOf(createdAt),
-    // Neither the value nor the times of a version change.
-    updatedOn: null,
-    ...inherited(inheritedFrom),
-  },
-});

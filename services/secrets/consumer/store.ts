@@ -10,7 +10,7 @@ export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffe
 /** The application that has the key. */
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
-/** A secret's newest active version, ready to be opened. */
+/** An active version of a secret, ready to be opened. */
 export type ActiveVersion = AadFields & Envelope & Inherited;
 /** Null where the environment has it itself. */
 type Inherited = { readonly inheritedFrom: string | null };
@@ -19,33 +19,93 @@ export type NothingFound = { readonly environmentId: string | null; readonly sec
 
 export type SecretRow = Holder & (ActiveVersion | NothingFound);
 
-type Question = readonly [keyHash: Buffer, environment: string, name: string];
+/** @param version undefined: the newest that is active */
+type Question = readonly [keyHash: Buffer, environment: string, name: string, version: number | undefined];
 
-// Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
-// The versions are joined last and by themselves, so that their index is walked from the newest down to the first active one.
-const findSecrets = statement<SecretRow & { readonly place: number }, [keyHashes: Buffer[], environments: string[], names: string[], now: Date]>(
-  'consumer.findSecrets',
-  `
-  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", v.*,
-         coalesce(v."sourceId", e.id) as "environmentId",
-         case when v."sourceId" <> e.id then (select slug from environments where id = v."sourceId") end as "inheritedFrom"
-  from unnest($1::bytea[], $2::text[], $3::text[]) with ordinality as q (key_hash, environment, name, place)
-  join application_keys k on k.key_hash = q.key_hash and (k.expires_at is null or k.expires_at >= $4)
-  join applications a on a.id = k.application_id and a.deleted_at is null
-  left join environments e on e.application_id = a.id and e.slug = q.environment
-  left join secrets s on s.application_id = a.id and s.name = q.name
-  left join lateral (
+/**
+ * The newest active version of a secret `s` in the environment whose id is `source`, as one row of `v`: joined by itself, so that the index of
+ * versions is walked from the newest down to the first active one. Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
+ */
+const activeVersion = (source: string, now: string, further = '') => `
     select v.id as "versionId", v.environment_id as "sourceId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
            v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
     from secret_versions v
-    where v.secret_id = s.id
-      -- A version of its own, active or not, hides those that are inherited: what is disabled must not be replaced by another environment's value.
-      and v.environment_id = case when e.inherits_id is null then e.id
-        when exists (select 1 from secret_versions own where own.secret_id = s.id and own.environment_id = e.id) then e.id else e.inherits_id end
-      and v.is_enabled and (v.not_before is null or v.not_before <= $4) and (v.expires_at is null or v.expires_at >= $4)
-    order by v.version desc limit 1
+    where v.secret_id = s.id and v.environment_id = ${source} ${further}
+      and v.is_enabled and (v.not_before is null or v.not_before <= ${now}) and (v.expires_at is null or v.expires_at >= ${now})
+    order by v.version desc limit 1`;
+
+// A version of its own, active or not, hides those that are inherited: what is disabled must not be replaced by another environment's value.
+const ownOrInherited = `case when e.inherits_id is null then e.id
+        when exists (select from secret_versions own where own.secret_id = s.id and own.environment_id = e.id) then e.id else e.inherits_id end`;
+const inheritedSlug = (id: string) => `case when ${id} <> e.id then (select slug from environments where id = ${id}) end as "inheritedFrom"`;
+
+type Columns = [keyHashes: Buffer[], environments: string[], names: string[], versions: (number | undefined)[], now: Date];
+
+const findSecretsIn = (name: string, source: string, columns: string) =>
+  statement<SecretRow & { readonly place: number; readonly inherits: boolean }, Columns>(
+    name,
+    `
+  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", e.inherits_id is not null as inherits, v.*,
+         ${columns}
+  from unnest($1::bytea[], $2::text[], $3::text[], $4::int[]) with ordinality as q (key_hash, environment, name, version, place)
+  join application_keys k on k.key_hash = q.key_hash and (k.expires_at is null or k.expires_at >= $5)
+  join applications a on a.id = k.application_id and a.deleted_at is null
+  left join environments e on e.application_id = a.id and e.slug = q.environment
+  left join secrets s on s.application_id = a.id and s.name = q.name
+  left join lateral (${activeVersion(source, '$5', 'and (q.version is null or v.version = q.version)')}
   ) v on true`,
+  );
+
+const findSecrets = findSecretsIn('consumer.findSecrets', 'e.id', 'e.id as "environmentId", null as "inheritedFrom"');
+// By itself: its plan costs an eighth more, and few environments inherit.
+const findInherited = findSecretsIn(
+  'consumer.findInherited',
+  ownOrInherited,
+  `coalesce(v."sourceId", e.id) as "environmentId", ${inheritedSlug('v."sourceId"')}`,
+);
+
+/** A page of secrets with an active version, by name. */
+export type ListQuestion = {
+  readonly keyHash: Buffer;
+  readonly environment: string;
+  /** The name that the page begins behind, '' for the first. */
+  readonly after: string;
+  /** Only names that begin so. */
+  readonly prefix: string;
+  readonly limit: number;
+  readonly withValues: boolean;
+};
+/** Null where nothing is listed: one row then says that the key is valid. */
+export type ListedRow = Holder & { readonly environmentId: string | null } & (
+    | { readonly name: null }
+    | (ActiveVersion & { readonly name: string; /** False for one that the page has no room for; it has no value then. */ readonly fits: boolean })
+  );
+
+/** Bytes of the values of a page; its first value may be larger. */
+const maxPageBytes = 2 * 1024 * 1024;
+
+type ListValues = [keyHash: Buffer, environment: string, after: string, prefix: string, limit: number, withValues: boolean, now: Date];
+const listSecrets = statement<ListedRow, ListValues>(
+  'consumer.listSecrets',
+  `
+  select a.id as "applicationId", a.slug as application, k.id as "keyId", l.*, coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')},
+         case when $6 and l.fits then l.sealed end as ciphertext
+  from application_keys k join applications a on a.id = k.application_id
+  left join environments e on e.application_id = a.id and e.slug = $2
+  left join lateral (
+    select found.*, not $6 or found.before < ${maxPageBytes} as fits
+    from (
+      select s.id as "secretId", s.name, v.*, v.ciphertext as sealed,
+             coalesce(sum(octet_length(v.ciphertext)) over (order by s.name rows between unbounded preceding and 1 preceding), 0) as before
+      from secrets s cross join lateral (${activeVersion(ownOrInherited, '$7')}
+      ) v
+      where s.application_id = a.id and s.name > $3 and s.name >= $4 and starts_with(s.name, $4)
+      order by s.name limit $5
+    ) found
+  ) l on true
+  where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $7) and a.deleted_at is null
+  order by l.name`,
 );
 
 /** One entry, or the one row without any that says that the key is valid. */
@@ -97,17 +157,33 @@ const keyIdOf = statement<{ id: string }, [keyHash: Buffer, now: Date]>(
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
 export function createConsumerStore(database: Database, clock: () => Date) {
-  async function findTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
-    const column = <I extends 0 | 1 | 2>(index: I) => questions.map((question) => question[index]);
-    const rows = await database.all(findSecrets, column(0), column(1), column(2), clock());
+  async function ask(question: typeof findSecrets, questions: readonly Question[]) {
+    const column = <I extends 0 | 1 | 2 | 3>(index: I) => questions.map((one) => one[index]);
+    const rows = await database.all(question, column(0), column(1), column(2), column(3), clock());
     const byPlace = new Map(rows.map((row) => [row.place, row]));
     return questions.map((_, index) => byPlace.get(index + 1));
+  }
+
+  async function findTogether(questions: readonly Question[]): Promise<(SecretRow | undefined)[]> {
+    const found = await ask(findSecrets, questions);
+    const open = questions.flatMap((question, place) => (found[place]?.inherits && found[place].versionId === null ? [{ question, place }] : []));
+    if (open.length === 0) return found;
+    // Whole questions again, with the key: both its answer and the environment may have changed since.
+    const inherited = await ask(
+      findInherited,
+      open.map(({ question }) => question),
+    );
+    open.forEach(({ place }, index) => (found[place] = inherited[index]));
+    return found;
   }
   const findSecret = createBatcher(findTogether, sharedReads);
 
   return {
     /** Undefined when no application has the key. */
-    findSecret: (...question: Question) => findSecret(question),
+    findSecret: (keyHash: Buffer, environment: string, name: string, version?: number) => findSecret([keyHash, environment, name, version]),
+    /** By name; no row when no application has the key. */
+    listSecrets: ({ keyHash, environment, after, prefix, limit, withValues }: ListQuestion) =>
+      database.all(listSecrets, keyHash, environment, after, prefix, limit, withValues, clock()),
     /** By key; no row when no application has the key. */
     listConfigurations: (keyHash: Buffer, environment: string) => database.all(listConfigurations, keyHash, environment, clock()),
     /** Undefined when no application has the key. */

@@ -50,7 +50,8 @@ create index environments_by_inherited on environments (inherits_id) where inher
 create table secrets (
   id uuid primary key,
   application_id uuid not null references applications (id),
-  name text not null,
+  -- Lists are in the order of its bytes, and pages begin behind a name.
+  name text collate "C" not null,
   description text,
   created_at timestamptz not null,
   updated_at timestamptz not null,

@@ -9,6 +9,7 @@ import { route } from '../../../services/platform/http/route.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { apiKeyGuard, consumerRoutes } from '../../../services/secrets/consumer/reads.ts';
+import { createSecretReader } from '../../../services/secrets/consumer/reader.ts';
 import { createConsumerStore } from '../../../services/secrets/consumer/store.ts';
 import { unusableKeyring } from '../../../services/secrets/encryption/master-keys.ts';
 import { captureLog } from '../../platform/captured-log.ts';
@@ -121,11 +122,13 @@ describe('credentials of the secrets service', () => {
       throw new Error('no test asks for it');
     };
     const shared = { log: captureLog().log, metrics: createMetrics() };
-    const parts = { store, keyring: unusableKeyring('none'), keyCheck: { state: unused }, audit: { record: unused, hasRoom: true }, clock: unused };
+    const parts = { store, keyUses: { note: () => undefined }, clock: unused };
+    const sealing = { keyring: unusableKeyring('none'), keyCheck: { state: unused }, audit: { record: unused, hasRoom: true } };
+    const reader = createSecretReader({ ...parts, ...sealing, ...shared });
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
     const app = createApp({
       description: { title: 'secrets', summary: 's', version: '1' },
-      routes: [added, ...consumerRoutes({ keyUses: { note: () => undefined }, ...parts, ...shared })],
+      routes: [added, ...consumerRoutes({ reader, ...parts })],
       areas: [{ prefix: '/api/consumer', guard: apiKeyGuard(store) }],
       health: createHealth(),
       ...shared,

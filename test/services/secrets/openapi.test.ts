@@ -19,7 +19,10 @@ describe('the API description of the secrets service', () => {
   });
 
   it('has every route of the document, the change feed, and the added ones', () => {
-    const added = ['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment', 'listApplicationKeys', 'createApplicationKey', 'deleteApplicationKey'];
+    const added = [
+      ...['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment', 'listApplicationKeys', 'createApplicationKey', 'deleteApplicationKey'],
+      'readSecrets',
+    ];
     expect(operations).to.have.length(19 + 3 + 1 + added.length);
     expect(operations.map(([route]) => route)).to.include('GET /api/management/changes');
   });
@@ -35,7 +38,7 @@ describe('the API description of the secrets service', () => {
 
   it('says that the environment of a read is required', () => {
     const reads = operations.filter(([route]) => route.includes('/api/consumer/'));
-    expect(reads).to.have.length(3);
+    expect(reads).to.have.length(4);
     for (const [route, { parameters = [] }] of reads)
       expect(
         parameters.find(({ name }) => name === 'environment'),
