@@ -12,6 +12,7 @@ import {
   secretUrl,
   url,
 } from '../platform/config/settings.ts';
+import { eventFaults, eventSettings } from '../platform/events/events.ts';
 
 const parsePattern = (source: string): RegExp => {
   try {
@@ -38,6 +39,13 @@ const geocodeCacheDays = integer('Retention__GeocodeCacheDays', {
   default: 365,
 });
 
+const withdrawnAfterDays = integer('Listings__WithdrawnAfterDays', {
+  summary: 'Days after which a listing that has not come again counts as withdrawn',
+  min: 1,
+  max: 36_500,
+  default: 30,
+});
+
 export const geocodingProviders = ['none', 'nominatim', 'google'] as const;
 
 /** Settings of the geocoding worker, which also parses failed mails again. */
@@ -54,10 +62,13 @@ const workerSettings = {
   }),
   geocodeCacheDays,
   linkPattern,
+  withdrawnAfterDays,
+  eventsUrl: eventSettings.eventsUrl,
 };
 
 const serviceSettings = {
   ...commonSettings,
+  ...eventSettings,
   appEnv: processSettings.appEnv,
   accessTokens: secretList('Listings__AccessTokens', { summary: 'Bearer tokens of everything below /api', generate: randomCredential }),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
@@ -70,15 +81,16 @@ const serviceSettings = {
   linkPattern,
   rawMailsDays: integer('Retention__RawMailsDays', { summary: 'Days that alert mails are kept as they came', min: 1, max: 36_500, default: 90 }),
   geocodeCacheDays,
+  withdrawnAfterDays,
 };
 
-export const settings = { ...serviceSettings, ...workerSettings } as const;
+export const settings = { ...workerSettings, ...serviceSettings } as const;
 
 export type ListingsConfig = Values<typeof serviceSettings>;
 export type GeocodingConfig = Values<typeof workerSettings>;
 
 /** @throws ConfigError with every fault */
-export const readServiceConfig = (environment: Environment): ListingsConfig => readSettings(environment, serviceSettings);
+export const readServiceConfig = (environment: Environment): ListingsConfig => readSettings(environment, serviceSettings, eventFaults);
 
 /** @throws ConfigError with every fault */
 export const readWorkerConfig = (environment: Environment): GeocodingConfig =>

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isStorable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { Count, text, textFor, Timestamp, TimestampInput } from '../platform/schema.ts';
+import { Count, text, textFor, Timestamp } from '../platform/schema.ts';
 
 export const propertyTypes = ['House', 'Apartment', 'Studio', 'Shared', 'Other'] as const;
 
@@ -61,6 +61,34 @@ export const exampleListing = {
   beds: 2,
 };
 
+/** Another listing of the same flat, such as that of another portal. */
+export const Duplicate = z
+  .object({
+    id: Id('The id of the other listing'),
+    sourceUrl: Uri('The address of the original listing'),
+    address: said('The postal address as it is written there'),
+    priceMonthly: z.number().meta({ description: 'The rent for a month there' }),
+    currency: said('The currency of the rent, ISO 4217'),
+    status: PropertyStatus,
+    receivedAt: Timestamp.meta({ description: 'When the other listing last came in' }),
+  })
+  .meta({
+    id: 'Duplicate',
+    description: 'Another listing of the same flat',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6c',
+        sourceUrl: 'https://flats.example/4242',
+        address: 'No. 12 Quay St., Dublin 2',
+        priceMonthly: 2175,
+        currency: 'EUR',
+        status: 'inbox',
+        receivedAt: '2026-03-14T12:00:00.000Z',
+      },
+    ],
+  });
+export type Duplicate = z.output<typeof Duplicate>;
+
 /** A listing as callers see it: A.1 of the interface document. */
 export const Property = z
   .object({
@@ -88,6 +116,12 @@ export const Property = z
       .exactOptional(z.number().nullable())
       .meta({ description: 'With `include=price`: the rent before the last change; null where it never changed' }),
     priceChangedAt: z.exactOptional(Timestamp.nullable()).meta({ description: 'With `include=price`: when the rent last changed; null where it never did' }),
+    withdrawnAt: z
+      .exactOptional(Timestamp.nullable())
+      .meta({ description: 'With `include=withdrawal`: when the listing was withdrawn; null while it is on offer' }),
+    duplicates: z
+      .exactOptional(z.array(Duplicate))
+      .meta({ description: 'With `include=duplicates`: up to 20 other listings of the same flat, the last received first' }),
   })
   .meta({
     id: 'Property',
@@ -124,16 +158,19 @@ export const PropertyPage = z
   .object({
     items: z.array(Property).meta({ description: 'The listings of the page' }),
     total: z.exactOptional(Count).meta({ description: 'How many listings match, on all pages; absent with `total=false`', examples: [12] }),
-    page: positive('The number of the page, from 1', 1),
+    page: positive('The number of the page, from 1; with `after` counted from there', 1),
     pageSize: positive('How many listings a page holds at most', 24),
+    next: z
+      .exactOptional(z.string().nullable())
+      .meta({ description: 'With `limit` or `after`: the `after` of the next page; null on the last one', examples: ['WyJwcm9wZXJ0aWVzIiwicHJpY2UiXQ'] }),
   })
   .meta({ id: 'PropertyPage', description: 'A page of listings' });
 
 export const storable = (limits: { readonly min?: number; readonly max: number }) =>
   text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 const isHttpUrl = (url: string) => /^https?:\/\/\S+$/i.test(url) && URL.canParse(url);
-const httpUrl = (max: number) => storable({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
-const Notes = storable({ max: 4000 });
+export const httpUrl = (max: number) => storable({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
+export const Notes = storable({ max: 4000 });
 
 export const PropertyUpdate = z
   .object({
@@ -200,7 +237,7 @@ export type Stats = z.output<typeof Stats>;
 export const bounds = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 
 /** Lets a refinement run although other members have faults, so that all faults are reported at once. */
-const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
+export const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
 /** Arguments of `refine`: the member `least` is not above the member `most`, where both are given. */
 export function inOrder(least: string, most: string) {
   const isInOrder = (value: object) => {
@@ -209,87 +246,6 @@ export function inOrder(least: string, most: string) {
   };
   return [isInOrder, { path: [least], error: `must not be above ${most}`, when: isObject }] satisfies [unknown, unknown];
 }
-
-/** Null counts as absent. */
-const absent = <S extends z.ZodType>(schema: S, description: string) =>
-  schema
-    .nullish()
-    .transform((value) => value ?? undefined)
-    .meta({ description });
-const textOf = <T>(read: (text: string) => T | undefined, error: string) => textFor(read, error).meta({ override: { type: 'string' } });
-const Eircode = textOf(readEircode, 'must be an eircode such as D02 X285');
-const Currency = textOf((code) => (/^[a-z]{3}$/i.test(code) ? code.toUpperCase() : undefined), 'must be a currency code such as EUR');
-const GradeText = z
-  .string({ error: 'must be a string' })
-  .transform(readGrade)
-  .meta({ override: { type: 'string' } });
-const roomCount = z.int({ error: 'must be a whole number' }).min(0, { error: 'must be between 0 and 50' }).max(50, { error: 'must be between 0 and 50' });
-function degrees(most: number) {
-  const error = `must be between -${most} and ${most}`;
-  return z.number().min(-most, { error }).max(most, { error });
-}
-// Stored as numeric(10,2), rounded to the nearest cent.
-const Money = z
-  .number()
-  .min(0, { error: 'must not be negative' })
-  .max(99_999_999.99, { error: 'must be at most 99999999.99' })
-  .transform((price) => Math.round(price * 100) / 100);
-
-const hasBothCoordinates = ({ latitude, longitude }: { readonly latitude?: unknown; readonly longitude?: unknown }) =>
-  (latitude === undefined) === (longitude === undefined);
-
-/**
- * A listing of the JSON ingest or of an alert mail. An absent member (undefined) is unknown: a new listing gets its default (EUR, 0 beds and baths,
- * Other, else null), a known listing keeps its value.
- */
-export const NewProperty = z
-  .object({
-    sourceId: storable({ min: 1, max: 64 }).meta({ description: 'The id of the listing at its origin; a repeat updates the listing' }),
-    sourceUrl: httpUrl(512).meta({ description: 'The http or https address of the original listing' }),
-    address: storable({ min: 1, max: 512 }).meta({ description: 'The postal address' }),
-    priceMonthly: Money.meta({ description: 'The rent for a month, rounded to cents' }),
-    eircode: absent(Eircode, 'The postal code'),
-    routingKey: absent(RoutingKey, 'The first three characters of the postal code; default: those of `eircode`'),
-    currency: absent(Currency, 'The currency, ISO 4217; default: EUR'),
-    beds: absent(roomCount, 'How many bedrooms; default: 0'),
-    baths: absent(roomCount, 'How many bathrooms; default: 0'),
-    propertyType: absent(PropertyType, 'The kind of property; default: Other'),
-    berRating: absent(GradeText, 'The building energy rating; an unknown one counts as absent'),
-    mainImageUrl: absent(httpUrl(1024), 'The http or https address of a picture'),
-    latitude: absent(degrees(90), 'Degrees north, given together with `longitude`'),
-    longitude: absent(degrees(180), 'Degrees east, given together with `latitude`'),
-    receivedAt: absent(TimestampInput, 'When the listing came in; default: now'),
-    notes: absent(Notes, 'The notes; stored with a new listing only'),
-  })
-  .refine(hasBothCoordinates, { path: ['longitude'], error: 'must be given together with latitude', when: isObject })
-  .transform(({ routingKey, ...rest }) => ({ ...rest, routingKey: routingKey ?? (rest.eircode === undefined ? undefined : routingKeyOf(rest.eircode)) }))
-  .meta({ id: 'NewProperty', description: 'A listing as a sender gives it', examples: [exampleListing] });
-export type NewProperty = z.output<typeof NewProperty>;
-
-export const maxIngestItems = 500;
-export const Rejected = z
-  .object({
-    index: Count.meta({ description: 'The position of the listing, from 0; the index of the item or of the line' }),
-    errors: z.record(z.string(), z.array(z.string())).meta({ description: 'The faults by member' }),
-  })
-  .meta({
-    id: 'Rejected',
-    description: 'A listing that was not stored, and why',
-    examples: [{ index: 3, errors: { priceMonthly: ['must not be negative'] } }],
-  });
-export type Rejected = z.output<typeof Rejected>;
-export const IngestResult = z
-  .object({
-    created: Count.meta({ description: 'How many listings are new' }),
-    updated: Count.meta({ description: 'How many listings changed' }),
-    unchanged: Count.meta({ description: 'How many listings changed in nothing but `receivedAt`' }),
-    rejected: z.array(Rejected).meta({ description: 'The listings that were not stored' }),
-  })
-  .meta({ id: 'IngestResult', description: 'The outcome of an ingest' });
-export type IngestResult = z.output<typeof IngestResult>;
-
-/** The outcome of one listing. */
-export type Upserted = { readonly id: string; readonly outcome: 'created' | 'updated' | 'unchanged' };
 
 export const Problems = problems({
   propertyMissing: { status: 404, title: 'No such property' },

@@ -2,16 +2,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
+import type { Outbox } from '../platform/events/events.ts';
 import { type Faults, parseInto } from '../platform/faults.ts';
 import { route, streamedBody } from '../platform/http/route.ts';
 import { parseJson } from '../platform/json.ts';
 import { Common } from '../platform/problem.ts';
-import { exampleListing, IngestResult, maxIngestItems, NewProperty, Problems, type Property, type Rejected, type Upserted } from './contract.ts';
+import { exampleListing, Problems } from './contract.ts';
+import { type Change, eventsOf } from './events.ts';
 import { linesOf } from './lines.ts';
-import type { ListingStore, PriceSeen } from './store.ts';
+import { IngestResult, maxIngestItems, NewProperty, type Rejected, type Upserted } from './new-property.ts';
+import { createPresetStore } from './presets/store.ts';
+import type { ListingStore, PriceSeen, StoredProperty } from './store.ts';
+import { isUnseen } from './withdrawal.ts';
+
+type Moment = { readonly now: Date; readonly withdrawnAfterDays: number };
+type Merged = { readonly property: StoredProperty; readonly outcome: Upserted['outcome'] };
 
 /** The listing after an item: its facts and receivedAt are taken from the item, absent facts stay as known. */
-export function merge(known: Property | undefined, item: NewProperty, now: Date): { readonly property: Property; readonly outcome: Upserted['outcome'] } {
+function merge(known: StoredProperty | undefined, item: NewProperty, { now, withdrawnAfterDays }: Moment): Merged {
   const facts = {
     sourceId: item.sourceId,
     sourceUrl: item.sourceUrl,
@@ -28,31 +36,45 @@ export function merge(known: Property | undefined, item: NewProperty, now: Date)
   };
   const given = { latitude: item.latitude ?? null, longitude: item.longitude ?? null };
   const receivedAt = item.receivedAt ?? now;
+  const isWithdrawn = item.withdrawn === true || isUnseen(receivedAt, now, withdrawnAfterDays);
+  const withdrawnAt = isWithdrawn ? (known?.withdrawnAt ?? now) : null;
   if (!known) {
     const decided = { status: 'inbox', approvedAt: null, recycledAt: null, notes: item.notes ?? null } as const;
-    return { property: { id: newId(), ...facts, ...given, ...decided, receivedAt }, outcome: 'created' };
+    return { property: { id: newId(), ...facts, ...given, ...decided, receivedAt, withdrawnAt }, outcome: 'created' };
   }
   const isPlaced = known.latitude !== null && facts.address === known.address && facts.eircode === known.eircode;
-  const repeated = { ...known, ...facts, ...(!isPlaced && given) };
-  return { property: { ...repeated, receivedAt }, outcome: isDeepStrictEqual(repeated, known) ? 'unchanged' : 'updated' };
+  const repeated = { ...known, ...facts, ...(!isPlaced && given), withdrawnAt };
+  // Whether it is on offer follows from the time that it came, unless its sender says so.
+  const isSame = isDeepStrictEqual(item.withdrawn === true ? repeated : { ...repeated, withdrawnAt: known.withdrawnAt }, known);
+  return { property: { ...repeated, receivedAt }, outcome: isSame ? 'unchanged' : 'updated' };
 }
 
 export type Ingest = ReturnType<typeof createIngest>;
 
-export const createIngest = (store: Pick<ListingStore, 'ingest'>) => ({
+type IngestParts = {
+  readonly store: Pick<ListingStore, 'ingest'>;
+  readonly outbox: Outbox;
+  readonly withdrawnAfterDays: number;
+  /** Called after a commit, which may have added events. */
+  readonly onStored?: () => void;
+};
+
+export const createIngest = ({ store, outbox, withdrawnAfterDays, onStored = () => undefined }: IngestParts) => ({
   /**
    * Inserts or updates by sourceId, all or none; a repeated sourceId is updated by the later item.
    * @returns the outcome of each item, in order
    */
-  upsert: (items: readonly NewProperty[], now: Date): Promise<Upserted[]> =>
-    store.ingest(async ({ lockBySource, write, addPrices }) => {
+  async upsert(items: readonly NewProperty[], now: Date): Promise<Upserted[]> {
+    const upserted = await store.ingest(async ({ lockBySource, write, addPrices }, inTransaction) => {
       const known = await lockBySource(items.map(({ sourceId }) => sourceId));
       const bySource = new Map(known.map((property) => [property.sourceId, property]));
       const prices: PriceSeen[] = [];
-      const upserted = items.map((item) => {
+      const changes: Change[] = [];
+      const outcomes = items.map((item) => {
         const before = bySource.get(item.sourceId);
-        const { property, outcome } = merge(before, item, now);
+        const { property, outcome } = merge(before, item, { now, withdrawnAfterDays });
         bySource.set(item.sourceId, property);
+        changes.push({ before, after: property, at: now });
         const { id, priceMonthly, currency, receivedAt } = property;
         if (priceMonthly !== before?.priceMonthly || currency !== before.currency)
           prices.push({ propertyId: id, priceMonthly, currency, changedAt: receivedAt });
@@ -60,8 +82,12 @@ export const createIngest = (store: Pick<ListingStore, 'ingest'>) => ({
       });
       await write([...bySource.values()]);
       await addPrices(prices);
-      return upserted;
-    }),
+      await outbox.add(inTransaction, await eventsOf(changes, createPresetStore(inTransaction).list));
+      return outcomes;
+    });
+    onStored();
+    return upserted;
+  },
 });
 
 const json = 'application/json';

@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { route } from '../platform/http/route.ts';
 import { isGuid } from '../platform/schema.ts';
 import { type BulkAction, BulkResult, BulkUpdate, PriceChange, Problems, Property, PropertyPage, PropertyUpdate, Stats, type Status } from './contract.ts';
-import { PropertyQuery } from './property-query.ts';
+import { cursorAfter, Include, PropertyQuery } from './property-query.ts';
+import { withDuplicates } from './relations/relations.ts';
+import type { RelationStore } from './relations/store.ts';
 import type { ListingStore } from './store.ts';
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the listing' }) });
+const ReadingQuery = z.object({ include: Include });
 const statusAfter: Readonly<Record<BulkAction, Status>> = { approve: 'approved', recycle: 'recycled', restore: 'inbox' };
 /** Enough for years of daily price changes. */
 const longestHistory = 1000;
@@ -17,24 +20,45 @@ async function findProperty(store: ListingStore, id: string): Promise<Property> 
   return property;
 }
 
-export const propertyRoutes = (store: ListingStore, clock: () => Date) => [...readingRoutes(store), ...decidingRoutes(store, clock)];
+type Stores = { readonly store: ListingStore; readonly relations: RelationStore };
 
-const readingRoutes = (store: ListingStore) => [
+export const propertyRoutes = ({ clock, ...stores }: Stores & { readonly clock: () => Date }) => [
+  listingRoute(stores),
+  ...readingRoutes(stores),
+  ...decidingRoutes(stores.store, clock),
+];
+
+/** A page, and with a limit or a cursor the cursor of the next one. */
+async function readPage({ store, relations }: Stores, query: PropertyQuery) {
+  const { page, pageSize: size, limit, after, sortBy, sortDir, include, total: _, ...filter } = query;
+  const pageSize = limit ?? size;
+  const hasCursor = limit !== undefined || after !== undefined;
+  // One more row shows whether there is a next page.
+  const rows = await store.page(filter, { sortBy, sortDir, include, after, offset: (page - 1) * pageSize, rows: hasCursor ? pageSize + 1 : pageSize });
+  const listings = rows.slice(0, pageSize);
+  const items = include.includes('duplicates') ? await withDuplicates(relations, listings) : listings;
+  const last = rows.length > pageSize ? listings.at(-1) : undefined;
+  return { items, page, pageSize, ...(hasCursor && { next: last ? cursorAfter(last, query) : null }) };
+}
+
+const listingRoute = (stores: Stores) =>
   route({
     method: 'get',
     path: '/api/properties',
     operationId: 'listProperties',
     summary: 'The listings of a status that match every filter, a page of them, and how many there are',
-    description: 'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total.',
+    description:
+      'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total. With `limit` the answer has `next`, which is the `after` of the next page: nothing is skipped or repeated where listings come or go meanwhile.',
     query: PropertyQuery,
     answers: { 200: PropertyPage },
-    async handle({ query: { page, pageSize, sortBy, sortDir, include, total: isCounted, ...filter } }) {
-      const reading = store.page(filter, { page, pageSize, sortBy, sortDir, include });
-      if (!isCounted) return { items: await reading, page, pageSize };
-      const [items, total] = await Promise.all([reading, store.count(filter)]);
-      return { items, total, page, pageSize };
+    async handle({ query }) {
+      if (!query.total) return readPage(stores, query);
+      const [page, total] = await Promise.all([readPage(stores, query), stores.store.count(query)]);
+      return { ...page, total };
     },
-  }),
+  });
+
+const readingRoutes = ({ store, relations }: Stores) => [
   route({
     method: 'get',
     path: '/api/properties/{id}',
@@ -42,9 +66,16 @@ const readingRoutes = (store: ListingStore) => [
     summary: 'One listing',
     description: 'The id is that of the listing here, not that of its origin.',
     params: ById,
+    query: ReadingQuery,
     answers: { 200: Property },
     problems: [Problems.propertyMissing],
-    handle: ({ params }) => findProperty(store, params.id),
+    async handle({ params: { id }, query: { include } }) {
+      if (include.length === 0) return findProperty(store, id);
+      const property = isGuid(id) ? await store.findWith(id, include) : undefined;
+      if (!property) throw Problems.propertyMissing();
+      const [whole = property] = include.includes('duplicates') ? await withDuplicates(relations, [property]) : [];
+      return whole;
+    },
   }),
   route({
     method: 'get',

@@ -6,8 +6,8 @@ import { saidIn } from '../../platform/problem.ts';
 import { createProgress, openInput, type Progress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
-import { IngestResult, maxIngestItems, type Rejected } from '../contract.ts';
 import { linesOf } from '../lines.ts';
+import { IngestResult, maxIngestItems, type Rejected } from '../new-property.ts';
 import { elementsOf } from './elements.ts';
 
 const settings = {

@@ -1,4 +1,5 @@
 // `signalbox worker geocoding`: finds coordinates of listings and parses failed mails again; once, or in a loop.
+import { createOutbox } from '../../platform/events/events.ts';
 import { explainDatabase } from '../../platform/postgres/errors.ts';
 import { createSchemaCheck, type MigrationSource } from '../../platform/postgres/migrations.ts';
 import { createPool, requestLimits } from '../../platform/postgres/pool.ts';
@@ -54,7 +55,7 @@ async function open({ log, lifecycle, health, metrics }: Runtime, config: Geocod
   const mails = createMails({
     ...shared,
     store: createMailStore(database),
-    ingest: createIngest(createListingStore(database)),
+    ingest: createIngest({ store: createListingStore(database), outbox: createOutbox(config), withdrawnAfterDays: config.withdrawnAfterDays }),
     parse: createBoundedParser(linkPattern),
   });
   // One process at a time asks the geocoder, whose limit is for all processes together, and records the heartbeat for all.

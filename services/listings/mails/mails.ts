@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
 import { backOffMs } from '../../platform/time.ts';
-import type { NewProperty, Upserted } from '../contract.ts';
+import type { NewProperty, Upserted } from '../new-property.ts';
 import type { BoundedParser } from './bounded-parser.ts';
 import type { AlertMail } from './parser.ts';
 import { identityOf } from './identity.ts';

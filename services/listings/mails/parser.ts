@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { correctionFor } from '../../platform/mail/charset.ts';
 import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
 import { unwrap } from '../../platform/mail/wrappers.ts';
-import { NewProperty, propertyTypes, readEircode, readGrade } from '../contract.ts';
+import { propertyTypes, readEircode, readGrade } from '../contract.ts';
+import { NewProperty } from '../new-property.ts';
 import { type Link, type MailDocument, readHtml, readText, tidy } from './document.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [

@@ -3,6 +3,25 @@
 -- Trigram indexes find parts of words. Created by this role where it may, else earlier by an administrator.
 create extension if not exists pg_trgm with schema public;
 
+-- An address in one spelling, of a folded text: without its eircode, the country and punctuation, and with one form of common words. Immutable.
+create function plain_address(given text) returns text language sql immutable parallel safe as $$
+  select pg_catalog.regexp_replace(
+    pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(
+    pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(
+      given,
+      '\m([a-z]\d{2}|d6w) ?(?=[a-z]{0,3}\d)[a-z\d]{4}\M|\mireland\M|\m(co|county)\M|\m(no|number)\M[.]? ?(?=\d)', '', 'g'),
+      '\m(apartment|appartment|flat|unit)\M', 'apt', 'g'),
+      '\m(street|str)\M', 'st', 'g'),
+      '\mroad\M', 'rd', 'g'),
+      '\m(avenue|av)\M', 'ave', 'g'),
+      '\mdrive\M', 'dr', 'g'),
+      '\m(terr|terrace)\M', 'tce', 'g'),
+      '\msquare\M', 'sq', 'g'),
+      '\mplace\M', 'pl', 'g'),
+      '\m(saint)\M', 'st', 'g'),
+      '[\s!-/:-@\[-`{-~\u2000-\u206f]+', '', 'g')
+$$;
+
 create table properties (
   id uuid primary key,
   source_id text not null constraint properties_source_id_unique unique,
@@ -20,10 +39,13 @@ create table properties (
   latitude double precision,
   longitude double precision,
   status text not null check (status in ('inbox', 'approved', 'recycled')),
-  received_at timestamptz not null,
-  approved_at timestamptz,
-  recycled_at timestamptz,
+  -- Cursors hold milliseconds.
+  received_at timestamptz(3) not null,
+  approved_at timestamptz(3),
+  recycled_at timestamptz(3),
   notes text,
+  -- When its sender said that it is no longer on offer, or it had not come for too long.
+  withdrawn_at timestamptz(3),
   -- The price before the last change of it, and the time of that change.
   previous_price numeric(10, 2),
   price_changed_at timestamptz,
@@ -46,8 +68,14 @@ create index properties_fewest_beds on properties (status, beds, id);
 -- narrow range of prices: 4.8 ms without.
 create index properties_by_routing_key on properties (status, routing_key, received_at desc, id, price_monthly, beds);
 create index properties_approved on properties (status, approved_at desc nulls last, id);
+create index properties_first_approved on properties (status, approved_at, id);
+create index properties_unseen on properties (received_at, id) where withdrawn_at is null;
 create index properties_cheaper on properties (status, received_at desc, id) where coalesce(previous_price > price_monthly, false);
-create index properties_by_place on properties (status, latitude, longitude) where latitude is not null;
+-- Boxes of a map, and the nearest of a place.
+create index properties_by_place on properties using gist (point(longitude, latitude)) where latitude is not null;
+-- Listings of one flat. Addresses may be longer than a B-tree index takes.
+create index properties_by_address on properties using hash (plain_address(folded(address)));
+create index properties_by_eircode on properties (eircode) where eircode is not null;
 create index properties_to_geocode on properties (geocode_after, received_at, id) where latitude is null;
 
 -- The operator class is in the extension's schema, which need not be public.
@@ -128,3 +156,22 @@ create unlogged table rate_limits (
   points integer not null default 0,
   expire bigint
 ) with (fillfactor = 50);
+
+-- Events of Signalbox' own that are posted to Events__Url: services/platform/events/ writes and reads this table.
+create table own_events (
+  sequence bigint generated always as identity primary key,
+  id uuid not null,                   -- the header webhook-id of every attempt
+  type text not null,
+  object text not null,               -- the events of one object are posted in order
+  data json not null,                 -- not jsonb: receivers get the members in the order of the code
+  occurred_at timestamptz not null,
+  due_at timestamptz not null default now(),
+  attempts int not null default 0,
+  claimed_until timestamptz,
+  last_error text,
+  sent_at timestamptz
+);
+
+create index own_events_due on own_events (due_at, sequence) where sent_at is null;
+create index own_events_by_object on own_events (object, sequence) where sent_at is null;
+create index own_events_sent on own_events (sent_at) where sent_at is not null;

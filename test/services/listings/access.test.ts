@@ -75,6 +75,7 @@ describe('access to the listing triage service', () => {
     expect(described.status).to.equal(200);
     expect(Object.keys(Object(Object(described.body).paths))).to.have.members([
       ...['/api/properties', '/api/properties/{id}', '/api/properties/{id}/history', '/api/properties/bulk', '/api/stats'],
+      ...['/api/properties/map', '/api/properties/facets', '/api/properties/histogram', '/api/properties/{id}/neighbours'],
       ...['/api/presets', '/api/presets/{id}', '/api/ingest/properties', '/api/ingest/email', '/health', '/health/ready'],
     ]);
     expect((await ask(running.url, { path: '/swagger/index.html' })).text).to.contain('swagger-ui');

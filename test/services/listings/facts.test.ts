@@ -1,6 +1,7 @@
 // Routing keys, eircodes and energy grades.
 import { expect } from 'chai';
-import { energyGrades, gradesFrom, NewProperty, readEircode, readGrade, readRoutingKey } from '../../../services/listings/contract.ts';
+import { energyGrades, gradesFrom, readEircode, readGrade, readRoutingKey } from '../../../services/listings/contract.ts';
+import { NewProperty } from '../../../services/listings/new-property.ts';
 import { listing } from './service.ts';
 
 const inUse = `A41 A42 A45 A63 A67 A75 A81 A82 A83 A84 A85 A86 A91 A92 A94 A96 A98 C15 D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 D14

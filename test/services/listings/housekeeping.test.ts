@@ -6,9 +6,10 @@ import { createMailStore } from '../../../services/listings/mails/store.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createLifecycle } from '../../../services/platform/process/lifecycle.ts';
+import { createListingStore } from '../../../services/listings/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { eventually } from '../../support/wait.ts';
-import { migrations } from './service.ts';
+import { migrations, untold } from './service.ts';
 
 describe('housekeeping of listings', () => {
   let database: TestDatabase;
@@ -38,7 +39,8 @@ describe('housekeeping of listings', () => {
       await geocoding.cache('nominatim', { address: `found ${days} days ago`, eircode: null }, { latitude: 53, longitude: -6 }, daysAgo(days));
     }
     const lifecycle = createLifecycle(silentLog);
-    startHousekeeping({ database: pool, lifecycle, log: silentLog, clock: () => now, rawMailsDays: 90, geocodeCacheDays: 365 });
+    const parts = { database: pool, store: createListingStore(pool), lifecycle, log: silentLog, clock: () => now };
+    startHousekeeping({ ...parts, ...untold, rawMailsDays: 90, geocodeCacheDays: 365 });
     const left = async (table: string, column: string) =>
       (await pool.driver.query<{ n: string }>(`select ${column}::text as n from ${table} order by 1`)).rows.map(({ n }) => n);
     await eventually(async () => expect(await left('geocode_cache', 'place')).to.have.length(2));

@@ -1,6 +1,7 @@
 // The listing triage service of the tests: the whole app on a real database, listening on a loopback port.
 import { readServiceConfig } from '../../../services/listings/config.ts';
 import { createListingsApp } from '../../../services/listings/app.ts';
+import { createOutbox } from '../../../services/platform/events/events.ts';
 import { createHealth, type Health } from '../../../services/platform/health.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { type Log, silentLog } from '../../../services/platform/log.ts';
@@ -83,6 +84,9 @@ export function useService({
     ask: (method: string, path: string, body?: unknown) => ask(running().url, { method, path, body }),
   };
 }
+
+/** Settings of an ingest that tells nothing. */
+export const untold = { outbox: createOutbox({ eventsUrl: undefined }), withdrawnAfterDays: 30 };
 
 /** A listing on its way in. */
 export const listing = (sourceId: string, more: Readonly<Record<string, unknown>> = {}) => ({

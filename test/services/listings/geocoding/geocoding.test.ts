@@ -11,7 +11,7 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics, type Metrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
-import { migrations } from '../service.ts';
+import { migrations, untold } from '../service.ts';
 import { type Asked, type Behaviour, type Geocoder, google, nominatim, silence, startGeocoder, status } from './geocoders.ts';
 
 const found = google('OK', [{ lat: 53.3, lng: -6.2 }]);
@@ -81,7 +81,7 @@ describe('geocoding', function () {
       priceMonthly: 1000,
       receivedAt: new Date(now.getTime() - minutes(addresses.length - index)),
     }));
-    await createIngest(createListingStore(pool)).upsert(items.map(complete), now);
+    await createIngest({ store: createListingStore(pool), ...untold }).upsert(items.map(complete), now);
   }
   async function rows(): Promise<Row[]> {
     const sql = `select address, latitude, geocode_misses as misses,
@@ -258,7 +258,7 @@ describe('geocoding', function () {
   });
 
   it('looks again at once for a listing whose address changed, and loses its coordinates', async () => {
-    const ingest = createIngest(createListingStore(pool));
+    const ingest = createIngest({ store: createListingStore(pool), ...untold });
     const item = (address: string) => complete({ sourceId: 'one', sourceUrl: 'https://example.org/1', address, priceMonthly: 1000 });
     await ingest.upsert([item('nowhere')], now);
     geocoder.behave(missing);
@@ -341,5 +341,6 @@ const complete = <T extends { readonly sourceId: string; readonly sourceUrl: str
   longitude: unknown,
   receivedAt: unknown,
   notes: unknown,
+  withdrawn: unknown,
   ...item,
 });
