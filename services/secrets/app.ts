@@ -15,9 +15,11 @@ import { version } from '../platform/version.ts';
 import { createAudit, createAuditStore } from './audit.ts';
 import { changeRoutes, createChangePolls } from './changes/polls.ts';
 import { createChangeStore } from './changes/store.ts';
+import { keyVaultRoutes, keyVaultTag } from './compatibility/key-vault.ts';
+import { vaultRoutes, vaultTag } from './compatibility/vault.ts';
 import type { SecretsConfig } from './config.ts';
 import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
-import { createSecretReader } from './consumer/reader.ts';
+import { createSecretReader, type SecretReader } from './consumer/reader.ts';
 import { createKeyUses } from './consumer/key-uses.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
@@ -86,7 +88,10 @@ export function createSecretsApp(parts: SecretsParts): App {
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
-    routes: [...managementRoutes, ...tagged(tags.reading, consumerRoutes({ reader, store: consumerStore, keyUses, clock }))].map(withRefusals),
+    routes: [
+      ...[...managementRoutes, ...tagged(tags.reading, consumerRoutes({ reader, store: consumerStore, keyUses, clock }))].map(withRefusals),
+      ...compatibleRoutes(config, reader),
+    ],
     areas: [
       { prefix: '/api/management', guard, failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
@@ -104,3 +109,9 @@ function withRefusals(route: AnyRoute): AnyRoute {
   const ofWrites = route.method === 'get' ? [] : [Problems.masterKeysUnusable, Problems.applicationBusy];
   return asksDatabase({ ...route, problems: [...(route.problems ?? []), ...ofWrites] });
 }
+
+/** Reads in the wire forms of other products, where they are switched on. */
+const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, reader: SecretReader): AnyRoute[] => [
+  ...(vault === 'on' ? tagged(vaultTag, vaultRoutes({ reader })) : []),
+  ...(keyVault === 'on' ? tagged(keyVaultTag, keyVaultRoutes({ reader })) : []),
+];

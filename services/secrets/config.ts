@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
 // A fault does not end the start: the service is unready and says why.
@@ -17,8 +17,20 @@ const masterKeys: Setting<Keyring> = {
   whenFaulty: unusableKeyring,
 };
 
+const compatibilitySettings = {
+  vault: choice('Compatibility__Vault', ['off', 'on'], {
+    summary: "Whether /v1 answers reads in the form of HashiCorp Vault's KV version 2, with the key of an application as the token",
+    default: 'off',
+  }),
+  keyVault: choice('Compatibility__KeyVault', ['off', 'on'], {
+    summary: 'Whether /secrets, /{environment}/secrets and /adfs answer reads in the form of Azure Key Vault, with the key of an application',
+    default: 'off',
+  }),
+} as const;
+
 export const settings = {
   ...commonSettings,
+  ...compatibilitySettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
   maxFailedCredentials: integer('Management__MaxFailedCredentials', {
     summary:

@@ -88,6 +88,13 @@ export function createSecretReader(parts: ReaderParts) {
   }
 
   return {
+    /** Undefined when no application has the key. */
+    async keyIdOf(keyHash: Buffer): Promise<string | undefined> {
+      const id = await store.keyIdOf(keyHash);
+      if (id !== undefined) keyUses.note(id, clock());
+      return id;
+    },
+
     /** Undefined when no application has the key. @throws Problem 404, whatever is missing */
     async read(asked: SecretAsked): Promise<ConsumerSecret | undefined> {
       const { keyHash, environment, name, version } = asked;

@@ -1,0 +1,182 @@
+// Reads in the form of Vault's KV version 2: the wire form, and the client node-vault as its users install it.
+import { expect } from 'chai';
+import nodeVault from 'node-vault';
+import { call, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
+import { auditOf } from '../consumer/audited.ts';
+
+describe('reads in the form of Vault', () => {
+  const running = useService({ environment: { Compatibility__Vault: 'on' } });
+  let application: TestApplication;
+  beforeEach(async () => (application = await newApplication(running.url)));
+
+  const put = async (name: string, item: Readonly<Record<string, unknown>> = {}) => {
+    const value = secretValue(name);
+    await putSecret(running.url, application.slug, name, { value, ...item });
+    return value;
+  };
+  const get = (path: string, token = application.key) => call(running.url, { path: `/v1${path}`, headers: { 'X-Vault-Token': token } });
+  const denied = { status: 403, body: { errors: ['permission denied'] } };
+  const missing = { status: 404, body: { errors: [] } };
+
+  it('answers a value as the member `value`, with the metadata of its version', async () => {
+    const value = await put('db-password');
+    const answer = await get('/local/data/db-password');
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('cache-control')).to.equal('no-store');
+    expect(answer.headers.get('content-type')).to.equal('application/json');
+    const { data, ...envelope } = answer.body as { data: { data: object; metadata: { created_time: string } } };
+    expect(envelope).to.include({ lease_id: '', renewable: false, lease_duration: 0, wrap_info: null, warnings: null, auth: null });
+    expect(data.data).to.deep.equal({ value });
+    expect(data.metadata).to.deep.include({ version: 1, deletion_time: '', destroyed: false, custom_metadata: null });
+    expect(new Date(data.metadata.created_time).toISOString()).to.equal(data.metadata.created_time);
+  });
+
+  it('answers a value that is a JSON object as its members, to the last digit', async () => {
+    await put('json', { value: '{"user":"app","port":5432,"big":12345678901234567890,"deep":{"a":[1]}}' });
+    expect((await get('/local/data/json')).text).to.contain('"data":{"user":"app","port":5432,"big":12345678901234567890,"deep":{"a":[1]}}');
+    for (const value of ['["no object but a list"]', '"a text in quotes"', '12345678901234567890', '{"a": "is not closed"']) {
+      await put('other', { value });
+      expect((await get('/local/data/other')).body).to.have.deep.nested.property('data.data', { value });
+    }
+  });
+
+  it('reads names with slashes, spaces and colons', async () => {
+    for (const [name, path] of [
+      ['team/db', 'team/db'],
+      ['a b', 'a%20b'],
+      ['team/a:b', 'team/a:b'],
+      ['x/y', 'x%2Fy'],
+    ] as const) {
+      const value = await put(name);
+      expect((await get(`/local/data/${path}`)).body, name).to.have.nested.property('data.data.value', value);
+    }
+  });
+
+  it('reads a version by its number while it is active, 0 for the newest', async () => {
+    const [first, second] = [await put('a'), await put('a')];
+    await put('a', { isEnabled: false });
+    const read = async (version: string) => get(`/local/data/a?version=${version}`);
+    expect((await read('1')).body).to.deep.nested.include({ 'data.data.value': first, 'data.metadata.version': 1 });
+    expect((await read('0')).body).to.deep.nested.include({ 'data.data.value': second, 'data.metadata.version': 2 });
+    expect(await read('3')).to.deep.include(missing);
+    expect(await read('4')).to.deep.include(missing);
+    expect((await read('x')).status).to.equal(400);
+  });
+
+  it('reads what the environment inherits', async () => {
+    const value = await put('a');
+    await manage(running.url, 'POST', `/${application.slug}/environments`, { name: 'Staging' });
+    expect(await get('/staging/data/a')).to.deep.include(missing);
+    await manage(running.url, 'PUT', `/${application.slug}/environments/staging`, { inherits: 'local' });
+    expect((await get('/staging/data/a')).body).to.have.nested.property('data.data.value', value);
+  });
+
+  it('answers one 404 whatever is missing, and one 403 whatever is wrong with the token', async () => {
+    await put('a');
+    await put('over', { expiresAt: '2020-01-01T00:00:00Z' });
+    for (const path of [
+      '/local/data/none',
+      '/local/data/over',
+      '/moon/data/a',
+      '/local/metadata/none?list=true',
+      '/local/metadata/none',
+      '/nothing',
+      '/sys/health',
+    ])
+      expect(await get(path), path).to.deep.include(missing);
+    const other = await newApplication(running.url);
+    expect(await get('/local/data/a', other.key)).to.deep.include(missing);
+    for (const path of [
+      '/local/data/a',
+      '/local/metadata?list=true',
+      '/local/metadata/a',
+      '/auth/token/lookup-self',
+      '/sys/internal/ui/mounts/local/a',
+      '/nothing',
+    ])
+      for (const token of ['', 'hvs.wrong', `key_${'0'.repeat(40)}`]) expect(await get(path, token), `${path} ${token}`).to.deep.include(denied);
+  });
+
+  it('refuses writes as Vault does for a token that may only read', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const refused = await call(running.url, { method, path: '/v1/local/data/a', headers: { 'X-Vault-Token': application.key } });
+      expect(refused, method).to.deep.include(denied);
+    }
+  });
+
+  it('takes the token as a bearer token, too', async () => {
+    const value = await put('a');
+    const answer = await call(running.url, { path: '/v1/local/data/a', headers: { Authorization: `Bearer ${application.key}` } });
+    expect(answer.body).to.have.nested.property('data.data.value', value);
+  });
+
+  it('answers the look at a token and at a mount, with which clients begin', async () => {
+    expect((await get('/auth/token/lookup-self')).body).to.deep.nested.include({ 'data.type': 'service', 'data.ttl': 0, 'data.expire_time': null });
+    expect((await get('/sys/internal/ui/mounts/local/team/db')).body).to.deep.nested.include({
+      'data.path': 'local/',
+      'data.type': 'kv',
+      'data.options': { version: '2' },
+    });
+  });
+
+  it('lists names as folders, and facts of one secret', async () => {
+    for (const name of ['db', 'team/a', 'team/b/c', 'team/b/d', 'teams']) await put(name);
+    await put('team/off', { isEnabled: false });
+    const keys = async (path: string) => ((await get(path)).body as { data: { keys: string[] } }).data.keys;
+    expect(await keys('/local/metadata?list=true')).to.deep.equal(['db', 'team/', 'teams']);
+    expect(await keys('/local/metadata/?list=true')).to.deep.equal(['db', 'team/', 'teams']);
+    expect(await keys('/local/metadata/team?list=true')).to.deep.equal(['a', 'b/']);
+    expect(await keys('/local/metadata/team/b/?list=true')).to.deep.equal(['c', 'd']);
+    expect((await get('/local/metadata/db')).body).to.deep.nested.include({ 'data.current_version': 1, 'data.versions.1.destroyed': false });
+  });
+
+  it('records each read in the audit, as any other read', async () => {
+    await put('a');
+    await get('/local/data/a');
+    await get('/local/data/none');
+    await get('/local/metadata?list=true');
+    const entries = await auditOf(running.service, application.slug, { plane: 'consumer', count: 3 });
+    expect(entries.map(({ action, environment, subject, outcome }) => [action, environment, subject, outcome])).to.have.deep.members([
+      ['secret.read', 'local', 'a', 'done'],
+      ['secret.read', 'local', 'none', 'not-found'],
+      ['secret.list', 'local', null, 'done'],
+    ]);
+  });
+
+  describe('by node-vault', () => {
+    const client = (token = application.key) => nodeVault({ endpoint: running.url, token });
+    /** Its answers have no type. */
+    const valueOf = (answer: unknown, ...path: string[]) => path.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), answer);
+
+    it('reads a secret, and looks at its token', async () => {
+      const value = await put('team/db');
+      expect(valueOf(await client().read('local/data/team/db'), 'data', 'data', 'value')).to.equal(value);
+      expect(valueOf(await client().tokenLookupSelf(), 'data', 'type')).to.equal('service');
+    });
+
+    it('reports what is missing and what is denied', async () => {
+      const statusOf = async (reading: Promise<unknown>) => {
+        const error: unknown = await reading.then(
+          () => 'an answer',
+          (thrown: unknown) => thrown,
+        );
+        return valueOf(error, 'response', 'statusCode');
+      };
+      expect(await statusOf(client().read('local/data/none'))).to.equal(404);
+      expect(await statusOf(client('wrong').read('local/data/none'))).to.equal(403);
+      expect(await statusOf(client().write('local/data/a', { data: { a: 1 } }))).to.equal(403);
+    });
+  });
+});
+
+describe('reads in the form of Vault, by default', () => {
+  const running = useService();
+
+  it('are not there', async () => {
+    const { key } = await newApplication(running.url);
+    expect((await call(running.url, { path: '/v1/local/data/a', headers: { 'X-Vault-Token': key } })).body).to.deep.include({
+      status: 404,
+      title: 'Not Found',
+    });
+  });
+});
