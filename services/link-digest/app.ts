@@ -29,6 +29,7 @@ import { measureDigest } from './metrics.ts';
 import { createArrivals } from './newsletters/arrivals.ts';
 import { newsletterRoutes } from './newsletters/newsletters.ts';
 import { createNewsletterLists } from './newsletters/store.ts';
+import { createDecisionStore } from './scoring/decision-store.ts';
 import { createScores } from './scoring/scores.ts';
 import { createScoreStore } from './scoring/store.ts';
 import { statsRoute } from './statistics.ts';
@@ -63,7 +64,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
   const mails = createRateLimit(counting, { name: 'mails', requests: config.mailsPerHour, seconds: 3600 });
   const tokens = createTokens({ config, clock });
   const links = createLinkStore(database);
-  const decisions = createScoreStore(database);
+  const scores = createScores(createScoreStore(database), { weights: config, clock });
   const newsletters = createNewsletterLists(database);
   const openSnapshot = createSnapshots(database, snapshotLimits);
   measureDigest({ links, metrics });
@@ -73,7 +74,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
       ingestRoute({ broker, newsletters: createArrivals(database, { weights: config, clock }), maxMailBytes: config.maxMailBytes, clock, log }),
     ]),
     ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock, limit: logins })]),
-    ...tagged(tags.links, linkRoutes({ store: links, scores: createScores(decisions, { weights: config, clock }), decisions, openSnapshot, clock })),
+    ...tagged(tags.links, linkRoutes({ store: links, scores, decisions: createDecisionStore(database), openSnapshot, clock })),
     ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
     ...tagged(tags.statistics, [statsRoute(newsletters, links)]),

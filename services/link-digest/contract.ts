@@ -2,16 +2,13 @@
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
+import { Id, said, saidOrNull, Score, ScoreParts } from './scoring/contract.ts';
 
 export const linkStatuses = ['Awaiting', 'Liked', 'Discarded', 'DiscardedAfterReview'] as const;
 const LinkStatus = z
   .enum(linkStatuses, { error: `must be one of ${linkStatuses.join(', ')}` })
   .meta({ id: 'LinkStatus', description: 'The decision on a link', examples: ['Awaiting'] });
 
-const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
-const said = (description: string) => z.string().meta({ description });
-const saidOrNull = (description: string) => z.string().nullable().meta({ description });
-const Score = z.number().meta({ description: 'The score from 0 to 10, two digits' });
 export type LinkStatus = z.output<typeof LinkStatus>;
 
 /** A link as lists show it. */
@@ -26,6 +23,7 @@ export const LinkItem = z
     lastSeen: Timestamp.meta({ description: 'When the last newsletter with the link was received' }),
     authorNames: z.array(z.string()).meta({ description: 'The names of the authors, in alphabetical order' }),
     newsletterAppearanceCount: Count.meta({ description: 'How many newsletters hold the link' }),
+    score: ScoreParts.optional().meta({ description: 'The parts of the score; present with `include=score`' }),
   })
   .meta({
     id: 'LinkItem',
@@ -59,7 +57,7 @@ const AuthorSummary = z
   .object({ id: Id('The id of the author'), name: said('The name of the author') })
   .meta({ id: 'AuthorSummary', description: 'An author in short' });
 
-export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true })
+export const LinkDetail = LinkItem.omit({ authorNames: true, newsletterAppearanceCount: true, score: true })
   .extend({
     authors: z.array(AuthorSummary).meta({ description: 'The authors, in alphabetical order' }),
     newsletters: z.array(NewsletterSummary).meta({ description: 'The newsletters that hold the link, newest first' }),
@@ -85,6 +83,25 @@ export type LinkDetail = z.output<typeof LinkDetail>;
 
 export const StatusChange = z.object({ status: LinkStatus }).meta({ id: 'StatusChange', description: 'A decision on a link', examples: [{ status: 'Liked' }] });
 
+export const maxBulkIds = 500;
+export const BulkStatusChange = z
+  .object({
+    ids: z
+      .array(z.string())
+      .min(1, { error: 'must hold at least one id' })
+      .max(maxBulkIds, { error: `must hold at most ${maxBulkIds} ids` })
+      .meta({ description: `The ids of the links, 1 to ${maxBulkIds}; unknown ids and repeats are ignored` }),
+    status: LinkStatus,
+  })
+  .meta({
+    id: 'BulkStatusChange',
+    description: 'One decision on several links',
+    examples: [{ ids: ['019b76da-a800-7000-8000-5f3c1e2d4a6b', '019b76da-a801-7000-8000-5f3c1e2d4a6b'], status: 'Discarded' }],
+  });
+export const BulkResult = z
+  .object({ updated: Count.meta({ description: 'How many links had another status' }) })
+  .meta({ id: 'BulkResult', description: 'The effect of a decision on several links', examples: [{ updated: 2 }] });
+
 /** The number of links of each status. */
 export const StatusCounts = z
   .object({
@@ -100,55 +117,7 @@ export const StatusCounts = z
   });
 export type StatusCounts = z.output<typeof StatusCounts>;
 
-const Factor = {
-  value: z.number().meta({ description: 'The value of the factor, -1 to 1' }),
-  weight: z.number().meta({ description: 'The weight of the factor, a setting' }),
-  contribution: z.number().meta({ description: 'The amount that the factor adds to the score' }),
-  sampleSize: Count.meta({ description: 'How many observations the value is made of' }),
-};
-const ScoreFactor = z.object(Factor).meta({ id: 'ScoreFactor', description: 'A part of a score' });
-const Keyword = z
-  .object({ keyword: said('The word'), weight: z.number().meta({ description: 'The learned weight, -1 to 1' }) })
-  .meta({ id: 'Keyword', description: 'A word of a title, and its weight' });
-const KeywordFactor = z
-  .object({ ...Factor, keywords: z.array(Keyword).meta({ description: 'The words that have a learned weight' }) })
-  .meta({ id: 'KeywordFactor', description: 'The part of a score that comes from words of the title' });
-/** Wrapped: described itself, the object would repeat its keywords beside the reference. */
-const factor = <S extends z.ZodObject>(schema: S, description: string) => schema.readonly().meta({ description });
-const ScoreFactors = z
-  .object({
-    author: factor(ScoreFactor, 'Decisions on other links of its authors; the sample is the reviewed links'),
-    keyword: factor(KeywordFactor, 'Weights learned for words of its title; the sample is these words'),
-    recency: factor(ScoreFactor, 'How new it is; the sample is its first appearance'),
-    popularity: factor(ScoreFactor, 'How many newsletters hold it, those with one Message-ID counted once; the sample is their number'),
-  })
-  .meta({ id: 'ScoreFactors', description: 'The parts of a score' });
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
-export const ScoreExplanation = z
-  .object({
-    id: Id('The id of the link'),
-    priorityScore: Score,
-    base: z.number().meta({ description: 'The score before any factor' }),
-    factors: ScoreFactors,
-  })
-  .meta({
-    id: 'ScoreExplanation',
-    description: 'A score and its parts: `base` and the contributions add up to it, within 0 to 10 and rounded to two digits',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        priorityScore: 7.35,
-        base: 5,
-        factors: {
-          author: { value: 0.5, weight: 2, contribution: 1, sampleSize: 4 },
-          keyword: { value: 0.4, weight: 1.5, contribution: 0.6, sampleSize: 1, keywords: [{ keyword: 'postgres', weight: 0.4 }] },
-          recency: { value: 1, weight: 0.5, contribution: 0.5, sampleSize: 1 },
-          popularity: { value: 0.5, weight: 0.5, contribution: 0.25, sampleSize: 2 },
-        },
-      },
-    ],
-  });
-
 const RecentNewsletter = NewsletterSummary.extend({ linkCount: LinkCount }).meta({
   id: 'RecentNewsletter',
   description: 'A newsletter in short, with the number of its links',

@@ -27,11 +27,12 @@ export const Page = <S extends z.ZodType>(item: S) =>
   z
     .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination })
     .meta({ id: `${String(item.meta()?.id)}Page`, description: 'The envelope of a page of a list' });
-/** A list that is paged on request, and whole otherwise. */
+const Next = z.string().nullable().meta({ description: 'The `after` of the next page, or null at the end; present where `after` or `limit` was given' });
+/** A list that is paged on request, by number or by cursor. */
 export const List = <S extends z.ZodType>(item: S) =>
   z
-    .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination.optional() })
-    .meta({ id: `${String(item.meta()?.id)}List`, description: 'The envelope of a list; `pagination` is absent where no page was asked for' });
+    .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination.optional(), next: Next.optional() })
+    .meta({ id: `${String(item.meta()?.id)}List`, description: 'The envelope of a list; `pagination` is absent where no numbered page was asked for' });
 
 export const success = <T>(data: T) => ({ success: true as const, data });
 

@@ -1,10 +1,10 @@
 // Parameters of paged lists. The first fault is answered with 422.
 import { z } from 'zod';
-import { readNumber } from '../platform/schema.ts';
+import { encodeCursor, queryCursor, readNumber } from '../platform/schema.ts';
 import { Problems } from './contract.ts';
 import type { PageRequest } from './envelope.ts';
 
-const most = { page: 999_999_999_999_999, perPage: 100 };
+const most = { page: 999_999_999_999_999, perPage: 100, limit: 100 };
 export const usualPerPage = 20;
 
 /** A parameter that the handler validates itself, in its own order. @param schema for the API description */
@@ -15,6 +15,18 @@ export const pageParameters = {
   page: queryText({ type: 'integer', minimum: 1, maximum: most.page, default: 1, description: 'The page, from 1' }),
   per_page: queryText({ type: 'integer', minimum: 1, maximum: most.perPage, default: usualPerPage, description: 'The length of a page' }),
 };
+export const cursorParameters = {
+  limit: queryText({
+    type: 'integer',
+    minimum: 1,
+    maximum: most.limit,
+    default: usualPerPage,
+    description: 'The length of a page that is followed by its `next`, instead of `page` and `per_page`',
+  }),
+  after: queryText({ type: 'string', description: 'The `next` of the page before' }),
+};
+type CursorParameters = { readonly limit?: string | undefined; readonly after?: string | undefined };
+
 type PageParameters = { readonly page?: string | undefined; readonly per_page?: string | undefined };
 
 export const invalid = (detail: string) => Problems.invalidQuery({ detail });
@@ -34,6 +46,34 @@ export const readPage = ({ page, per_page: perPage }: PageParameters): PageReque
 /** Undefined when no page is asked for, which means all. @throws Problem 422 */
 export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
   parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
+
+/** A page behind a row of the list, whose keys are `after`; undefined: the first page. */
+export type CursorPage<Keys> = { readonly limit: number; readonly after: Keys | undefined };
+
+/** Undefined when no such page is asked for. @param list the name of the list in its cursors @throws Problem 422 */
+export function readCursorPage<Keys extends z.ZodType>(
+  parameters: PageParameters & CursorParameters,
+  list: string,
+  keys: Keys,
+): CursorPage<z.output<Keys>> | undefined {
+  const { limit, after } = parameters;
+  if (limit === undefined && after === undefined) return undefined;
+  if (parameters.page !== undefined || parameters.per_page !== undefined) throw invalid('page and per_page must not be given with limit or after');
+  const length = limit === undefined ? usualPerPage : readInteger('limit', limit, most.limit);
+  const read = queryCursor(list, keys).safeParse(after);
+  if (!read.success) throw invalid(`after ${read.error.issues[0]?.message ?? 'is not valid'}`);
+  return { limit: length, after: read.data };
+}
+
+/** @param rows one more than the limit, where there are more */
+export function cutPage<Row>(
+  rows: readonly Row[],
+  { limit, list, keysOf }: { readonly limit: number; readonly list: string; readonly keysOf: (row: Row) => readonly unknown[] },
+) {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: last !== undefined && rows.length > limit ? encodeCursor(list, keysOf(last)) : null };
+}
 
 /** Limit and offset of SQL. */
 export const rowsOf = ({ page, perPage }: PageRequest) => ({ limit: perPage, offset: (page - 1) * perPage });

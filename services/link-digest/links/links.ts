@@ -3,23 +3,23 @@ import { z } from 'zod';
 import { Content, route } from '../../platform/http/route.ts';
 import type { OpenSnapshot } from '../../platform/postgres/snapshots.ts';
 import { isGuid } from '../../platform/schema.ts';
-import { LinkDetail, LinkItem, Problems, ScoreExplanation, StatusChange } from '../contract.ts';
-import { Page, type PageRequest, paginationOf, success, Success } from '../envelope.ts';
-import { pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
+import { BulkResult, BulkStatusChange, LinkDetail, LinkItem, Problems, StatusChange } from '../contract.ts';
+import { List, Page, paginationOf, success, Success } from '../envelope.ts';
+import { cutPage, pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
+import { ScoreExplanation, type ScoreParts } from '../scoring/contract.ts';
+import type { DecisionStore } from '../scoring/decision-store.ts';
 import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
-import type { ScoreStore } from '../scoring/store.ts';
-import { type LinkFilter, type LinkOrder, LinkQuery, readLinkQuery } from './query.ts';
-import { createLinkStore, type LinkStore, type ListedLink } from './store.ts';
+import { type LinkCursorPage, LinkQuery, type LinkRequest, listOf, readLinkQuery } from './query.ts';
+import { createLinkStore, keysOf, type LinkStore, type ListedLink } from './store.ts';
 
 type LinkParts = {
   readonly store: LinkStore;
   readonly scores: Scores;
-  readonly decisions: Pick<ScoreStore, 'decide'>;
+  readonly decisions: DecisionStore;
   readonly openSnapshot: OpenSnapshot;
   readonly clock: () => Date;
 };
-type Wanted = { readonly filter: LinkFilter; readonly sort: LinkOrder; readonly page: PageRequest };
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the link' }) });
 const LinkPage = Page(LinkItem);
@@ -35,14 +35,42 @@ async function findLink({ store, scores }: LinkParts, id: string): Promise<LinkI
   return itemOf((await store.find(id)) ?? link);
 }
 
-async function listLinks({ store, scores }: LinkParts, { filter, sort, page }: Wanted) {
-  const read = () => store.page(filter, { sort, ...rowsOf(page) });
-  const [links, total] = await Promise.all([read(), store.count(filter)]);
+/** Computes the stale scores of these links. @returns whether there was one */
+async function refresh(scores: Scores, links: readonly ListedLink[]): Promise<boolean> {
   const stale = links.filter(({ scoredAt }) => scores.isStale(scoredAt)).map(({ id }) => id);
   if (stale.length > 0) await scores.compute(stale);
+  return stale.length > 0;
+}
+
+/** The items of a page; with the parts of their scores, which are computed for it. */
+async function itemsOf({ scores }: LinkParts, links: readonly ListedLink[], { hasScores, sort }: Pick<LinkRequest, 'hasScores' | 'sort'>): Promise<LinkItem[]> {
+  if (!hasScores) return links.map(itemOf);
+  const explained = await scores.explain(links.map(({ id }) => id));
+  const items = links.flatMap((link) => {
+    const explanation = explained.get(link.id);
+    return explanation ? [{ ...itemOf(link), priorityScore: explanation.score, score: partsOf(explanation) }] : [];
+  });
+  return sort === 'priority' ? items.toSorted((one, other) => other.priorityScore - one.priorityScore) : items;
+}
+
+async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: LinkRequest) {
+  const { store, scores } = parts;
+  const read = () => store.page(filter, { sort, ...rowsOf(page) });
+  const [links, total] = await Promise.all([read(), store.count(filter)]);
   // New scores may change the order.
-  const shown = stale.length > 0 ? await read() : links;
-  return { ...success(shown.map(itemOf)), pagination: paginationOf(page, total) };
+  const shown = (await refresh(scores, links)) ? await read() : links;
+  return { ...success(await itemsOf(parts, shown, { hasScores, sort })), pagination: paginationOf(page, total) };
+}
+
+/** Shows the links that the cursor has come to, whatever their new scores are: a link that moves is skipped by no reader. */
+async function listLinksAfter(parts: LinkParts, { filter, hasScores }: LinkRequest, page: LinkCursorPage) {
+  const { store, scores } = parts;
+  const { sort, limit } = page;
+  const { items: links, next } = cutPage(await store.pageAfter(filter, page), { limit, list: listOf(sort), keysOf: (link) => keysOf(link, sort) });
+  if (hasScores || !(await refresh(scores, links))) return { ...success(await itemsOf(parts, links, { hasScores, sort })), next };
+  const fresh = new Map((await store.findAll(links.map(({ id }) => id))).map((link) => [link.id, link]));
+  const items = links.map((link) => itemOf(fresh.get(link.id) ?? link));
+  return { ...success(sort === 'priority' ? items.toSorted((one, other) => other.priorityScore - one.priorityScore) : items), next };
 }
 
 /** All waiting links of one snapshot, and then their number. */
@@ -62,15 +90,12 @@ async function streamAwaiting(openSnapshot: OpenSnapshot): Promise<Content> {
   return new Content('application/json; charset=utf-8', text);
 }
 
-function explanationOf(id: string, { base, factors, score, reviews, keywords, newsletters }: Explanation): z.output<typeof ScoreExplanation> {
+function partsOf({ base, factors, authors, keywords, newsletters }: Explanation): ScoreParts {
   const { author, keyword, recency, popularity } = factors;
-  const reviewed = reviews.reduce((sum, { liked, discarded, discardedAfterReview }) => sum + liked + discarded + discardedAfterReview, 0);
   return {
-    id,
-    priorityScore: score,
     base,
     factors: {
-      author: { ...author, sampleSize: reviewed },
+      author: { ...author, sampleSize: authors.reduce((sum, { sampleSize }) => sum + sampleSize, 0), authors: [...authors] },
       keyword: { ...keyword, sampleSize: keywords.length, keywords: [...keywords] },
       recency: { ...recency, sampleSize: 1 },
       popularity: { ...popularity, sampleSize: newsletters },
@@ -78,7 +103,7 @@ function explanationOf(id: string, { base, factors, score, reviews, keywords, ne
   };
 }
 
-export const linkRoutes = (parts: LinkParts) => [...listRoutes(parts), ...singleRoutes(parts)];
+export const linkRoutes = (parts: LinkParts) => [...listRoutes(parts), bulkRoute(parts), ...singleRoutes(parts)];
 
 const listRoutes = (parts: LinkParts) => [
   route({
@@ -86,11 +111,15 @@ const listRoutes = (parts: LinkParts) => [
     path: '/api/links',
     operationId: 'listLinks',
     summary: 'A page of the links that match',
-    description: 'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page.',
+    description:
+      'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page, then the others. With `limit` or `after` the answer has `next`, the `after` of the page behind it, instead of `pagination`: what others read or decide meanwhile moves no link out of the pages.',
     query: LinkQuery,
-    answers: { 200: LinkPage },
+    answers: { 200: List(LinkItem) },
     problems: [Problems.invalidQuery],
-    handle: ({ query }) => listLinks(parts, readLinkQuery(query)),
+    handle({ query }) {
+      const wanted = readLinkQuery(query);
+      return wanted.cursorPage ? listLinksAfter(parts, wanted, wanted.cursorPage) : listLinks(parts, wanted);
+    },
   }),
   route({
     method: 'get',
@@ -104,10 +133,27 @@ const listRoutes = (parts: LinkParts) => [
     async handle({ query }) {
       const page = readOptionalPage(query);
       await parts.scores.computeStale();
-      return page ? listLinks(parts, { filter: { status: 'Awaiting', search: undefined }, sort: 'priority', page }) : streamAwaiting(parts.openSnapshot);
+      const wanted = { filter: { status: 'Awaiting' }, sort: 'priority', cursorPage: undefined, hasScores: false } as const;
+      return page ? listLinks(parts, { ...wanted, page }) : streamAwaiting(parts.openSnapshot);
     },
   }),
 ];
+
+const bulkRoute = (parts: LinkParts) =>
+  route({
+    method: 'post',
+    path: '/api/links/bulk',
+    operationId: 'setLinkStatuses',
+    summary: 'Decides on up to 500 links at once, and learns from each',
+    description:
+      'One transaction: all links change, or none. Each is taught as by a decision on it alone, and taken back by a change back within ten minutes. Links that have the status, unknown ids and repeats are ignored and do not count.',
+    body: BulkStatusChange,
+    answers: { 200: Success(BulkResult) },
+    async handle({ body: { ids, status } }) {
+      const { changed } = await changeStatus(parts.decisions, { ids: ids.filter(isGuid), status, now: parts.clock() });
+      return success({ updated: changed });
+    },
+  });
 
 const singleRoutes = (parts: LinkParts) => [
   route({
@@ -137,7 +183,7 @@ const singleRoutes = (parts: LinkParts) => [
     answers: { 200: Success(LinkItem) },
     problems: [Problems.linkMissing],
     async handle({ params: { id }, body: { status } }) {
-      if (!isGuid(id) || !(await changeStatus(parts.decisions, { id, status, now: parts.clock() }))) throw Problems.linkMissing();
+      if (!isGuid(id) || (await changeStatus(parts.decisions, { ids: [id], status, now: parts.clock() })).known === 0) throw Problems.linkMissing();
       // Another change may have followed.
       return success({ ...(await findLink(parts, id)), status });
     },
@@ -152,9 +198,9 @@ const singleRoutes = (parts: LinkParts) => [
     answers: { 200: Success(ScoreExplanation) },
     problems: [Problems.linkMissing],
     async handle({ params: { id } }) {
-      const explanation = isGuid(id) ? await parts.scores.explain(id) : undefined;
+      const explanation = isGuid(id) ? (await parts.scores.explain([id])).get(id.toLowerCase()) : undefined;
       if (!explanation) throw Problems.linkMissing();
-      return success(explanationOf(id, explanation));
+      return success({ id, priorityScore: explanation.score, ...partsOf(explanation) });
     },
   }),
 ];

@@ -55,7 +55,9 @@ create table links (
   status_before text,
   decided_at timestamptz,
   taught jsonb,
-  search_text text not null generated always as (folded(title)) stored
+  search_text text not null generated always as (folded(title)) stored,
+  -- In lower case, without the port.
+  host text generated always as (substring(url from '^https?://(\[[^]]*\]|[^/:?#]+)')) stored
 );
 
 -- A page reads an index in its order; links of other statuses are skipped without being fetched.
@@ -63,6 +65,7 @@ create index links_by_priority on links (priority_score desc, first_seen desc, i
 -- Newest first reads it backwards; links of one newsletter share a time and are sorted by id while reading.
 create index links_by_age on links (first_seen, id, status);
 create index links_by_title on links (title collate alphabetical, id, status);
+create index links_by_host on links (host, first_seen, id, status);
 -- The author factor of the score counts these.
 create index links_decided on links (id, status) where status <> 'Awaiting';
 -- The oldest scores of waiting links. It makes each write of a score dearer, but saves each list a scan of all links.

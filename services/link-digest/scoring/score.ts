@@ -41,6 +41,7 @@ function round(value: number, digits: number): number {
   return (Math.sign(value) * Math.round(scaled)) / 10 ** digits || 0;
 }
 export const round2 = (value: number) => round(value, 2);
+export const round6 = (value: number) => round(value, 6);
 
 /** -1 to 1; 0 before anything of the author was reviewed. */
 export function authorValueOf({ liked, discarded, discardedAfterReview }: Reviews): number {
@@ -51,9 +52,9 @@ export function authorValueOf({ liked, discarded, discardedAfterReview }: Review
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded. */
 export function explainScore({ authors, keywordWeights, ageMs, newsletters }: ScoreFacts, weights: Weights): Explained {
   const factor = (value: number, weight: number): Factor => ({
-    value: round(value, 6),
+    value: round6(value),
     weight,
-    contribution: round(span * weight * value, 6),
+    contribution: round6(span * weight * value),
   });
   const factors = {
     author: factor(mean(authors.map(authorValueOf)), weights.authorWeight),

@@ -3,8 +3,8 @@ import { Common } from '../../platform/problem.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import type { ScoringConfig } from '../config.ts';
 import { keywordsOf } from './keywords.ts';
-import { type Explained, explainScore, type Reviews, type Weights } from './score.ts';
-import type { ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
+import { authorValueOf, type Explained, explainScore, type Reviews, round6, type Weights } from './score.ts';
+import type { AuthorReviews, ScoredLink, ScoreQuestions, ScoreStore } from './store.ts';
 
 /** Scores per statement; measured at 100 000 links. */
 const batchSize = 10_000;
@@ -14,25 +14,38 @@ const nothing: Reviews = { liked: 0, discarded: 0, discardedAfterReview: 0 };
 
 export type LearnedKeyword = { readonly keyword: string; readonly weight: number };
 /** A score with its factors and their samples. */
-export type Explanation = Explained & { readonly reviews: readonly Reviews[]; readonly keywords: readonly LearnedKeyword[]; readonly newsletters: number };
+type Computed = Explained & { readonly reviews: readonly AuthorReviews[]; readonly keywords: readonly LearnedKeyword[]; readonly newsletters: number };
+/** `value` is the author's part in the factor, `weight` what was learned. */
+type ExplainedAuthor = { readonly id: string; readonly name: string; readonly weight: number; readonly value: number; readonly sampleSize: number };
+export type Explanation = Computed & { readonly authors: readonly ExplainedAuthor[] };
+
+const reviewedOf = ({ liked, discarded, discardedAfterReview }: Reviews): number => liked + discarded + discardedAfterReview;
 
 type ToScore = Omit<ScoredLink, 'id'>;
 
 /** In the order of the links. */
-export async function explainAll(store: ScoreQuestions, links: readonly ToScore[], { now, weights }: { now: Date; weights: Weights }): Promise<Explanation[]> {
+export async function explainAll(store: ScoreQuestions, links: readonly ToScore[], { now, weights }: { now: Date; weights: Weights }): Promise<Computed[]> {
   const words = links.map(({ title }) => keywordsOf(title));
   const allWords = [...new Set(words.flat())];
   const allAuthors = [...new Set(links.flatMap(({ authorIds }) => authorIds))];
   const reviews = new Map(allAuthors.length === 0 ? [] : (await store.reviews(allAuthors)).map(({ id, ...counts }) => [id, counts]));
   const learned = new Map(allWords.length === 0 ? [] : (await store.weights(allWords)).map(({ keyword, weight }) => [keyword, weight]));
   return links.map(({ authorIds, firstSeen, newsletters }, index) => {
-    const authors = authorIds.map((id) => reviews.get(id) ?? nothing);
+    const authors = authorIds.map((id) => ({ id, ...(reviews.get(id) ?? nothing) }));
     const keywords = (words[index] ?? []).flatMap((keyword) => {
       const weight = learned.get(keyword);
       return weight === undefined ? [] : [{ keyword, weight }];
     });
     const facts = { authors, keywordWeights: keywords.map(({ weight }) => weight), ageMs: now.getTime() - firstSeen.getTime(), newsletters };
     return { ...explainScore(facts, weights), reviews: authors, keywords, newsletters };
+  });
+}
+
+function authorsOf({ reviews }: Computed, named: readonly Pick<ExplainedAuthor, 'id' | 'name' | 'weight'>[]): ExplainedAuthor[] {
+  const byId = new Map(reviews.map((review) => [review.id, review]));
+  return named.flatMap((author) => {
+    const review = byId.get(author.id);
+    return review ? [{ ...author, value: round6(authorValueOf(review)), sampleSize: reviewedOf(review) }] : [];
   });
 }
 
@@ -43,8 +56,8 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
   const staleBefore = () => new Date(clock().getTime() - weights.cacheMinutes * 60_000);
 
   /** @param ids locked */
-  async function computeAndWrite(inTransaction: ScoreQuestions, ids: readonly string[]): Promise<Explanation[]> {
-    if (ids.length === 0) return [];
+  async function computeAndWrite(inTransaction: ScoreQuestions, ids: readonly string[]): Promise<ReadonlyMap<string, Computed>> {
+    if (ids.length === 0) return new Map();
     const now = clock();
     const links = await inTransaction.read(ids);
     const explained = await explainAll(inTransaction, links, { now, weights });
@@ -52,7 +65,7 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
       links.map(({ id }, index) => ({ id, score: explained[index]?.score ?? 0 })),
       now,
     );
-    return explained;
+    return new Map(links.flatMap(({ id }, index) => (explained[index] ? [[id, explained[index]] as const] : [])));
   }
 
   return {
@@ -65,8 +78,14 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
         await computeAndWrite(inTransaction, await inTransaction.lock(ids));
       }),
 
-    /** Computes and stores a link's score, so that lists show what is explained; undefined when no link has the id. */
-    explain: (id: string) => store.transaction(async (inTransaction) => (await computeAndWrite(inTransaction, await inTransaction.lock([id])))[0]),
+    /** Computes and stores the scores of these links, so that lists show what is explained. @returns by id; without those that are no links */
+    explain: (ids: readonly string[]): Promise<ReadonlyMap<string, Explanation>> =>
+      store.transaction(async (inTransaction) => {
+        const computed = await computeAndWrite(inTransaction, await inTransaction.lock(ids));
+        const authorIds = new Set([...computed.values()].flatMap(({ reviews }) => reviews.map(({ id }) => id)));
+        const named = authorIds.size === 0 ? [] : await inTransaction.authors([...authorIds]);
+        return new Map([...computed].map(([id, explained]) => [id, { ...explained, authors: authorsOf(explained, named) }]));
+      }),
 
     /** Computes and stores all stale scores of waiting links. */
     async computeStale(): Promise<void> {

@@ -15,7 +15,7 @@ describe('GET /api/links/prioritized without a page', () => {
   beforeEach(() =>
     query(
       `insert into links (id, url, url_sha256, title, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at)
-       select gen_random_uuid(), 'https://example.org/' || repeat('u', 8000) || n, decode(md5(n::text), 'hex'), n, now(), now(), 1, 5, now()
+       select gen_random_uuid(), 'https://example.org/' || repeat('u', 8000) || n, decode(md5(n::text), 'hex'), n, now(), now(), 1, 1, 5, now()
        from generate_series(1, $1) n`,
       [total],
     ),

@@ -240,6 +240,7 @@ describe('PUT /api/links/{id}/status', () => {
       clock.now = new Date('2026-03-18T12:00:00Z');
       const { status, body } = await running.get(`/api/links/${id}/score`);
       expect(status).to.equal(200);
+      const [{ id: annId }] = await query(`select id from authors where name = 'Ann'`);
       expect(body).to.deep.equal({
         success: true,
         data: {
@@ -247,7 +248,13 @@ describe('PUT /api/links/{id}/status', () => {
           priorityScore: 4.69,
           base: 5,
           factors: {
-            author: { value: -1, weight: 0.35, contribution: -1.75, sampleSize: 1 },
+            author: {
+              value: -1,
+              weight: 0.35,
+              contribution: -1.75,
+              sampleSize: 1,
+              authors: [{ id: annId, name: 'Ann', weight: -0.2, value: -1, sampleSize: 1 }],
+            },
             keyword: { value: -0.1, weight: 0.25, contribution: -0.125, sampleSize: 1, keywords: [{ keyword: 'caching', weight: -0.1 }] },
             recency: { value: 0.9, weight: 0.2, contribution: 0.9, sampleSize: 1 },
             popularity: { value: 0.666667, weight: 0.2, contribution: 0.666667, sampleSize: 2 },
