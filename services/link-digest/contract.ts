@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { Count, Timestamp } from '../platform/schema.ts';
-import { Id, said, saidOrNull, Score, ScoreParts } from './scoring/contract.ts';
 
 export const linkStatuses = ['Awaiting', 'Liked', 'Discarded', 'DiscardedAfterReview'] as const;
 const LinkStatus = z
@@ -10,6 +9,51 @@ const LinkStatus = z
   .meta({ id: 'LinkStatus', description: 'The decision on a link', examples: ['Awaiting'] });
 
 export type LinkStatus = z.output<typeof LinkStatus>;
+
+export const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
+export const said = (description: string) => z.string().meta({ description });
+export const saidOrNull = (description: string) => z.string().nullable().meta({ description });
+export const Score = z.number().meta({ description: 'The score from 0 to 10, two digits' });
+
+const Factor = {
+  value: z.number().meta({ description: 'The value of the factor, -1 to 1' }),
+  weight: z.number().meta({ description: 'The weight of the factor, a setting' }),
+  contribution: z.number().meta({ description: 'The amount that the factor adds to the score' }),
+  sampleSize: Count.meta({ description: 'How many observations the value is made of' }),
+};
+const ScoreFactor = z.object(Factor).meta({ id: 'ScoreFactor', description: 'A part of a score' });
+const Keyword = z
+  .object({ keyword: said('The word'), weight: z.number().meta({ description: 'The learned weight, -1 to 1' }) })
+  .meta({ id: 'Keyword', description: 'A word of a title, and its weight' });
+const KeywordFactor = z
+  .object({ ...Factor, keywords: z.array(Keyword).meta({ description: 'The words that have a learned weight' }) })
+  .meta({ id: 'KeywordFactor', description: 'The part of a score that comes from words of the title' });
+const AuthorPart = z
+  .object({
+    id: Id('The id of the author'),
+    name: said('The name of the author'),
+    weight: z.number().meta({ description: 'The learned weight, -1 to 1' }),
+    value: z.number().meta({ description: 'The value of decisions on other links of the author, -1 to 1' }),
+    sampleSize: Count.meta({ description: 'How many links of the author were reviewed' }),
+  })
+  .meta({ id: 'AuthorPart', description: 'An author of a link, and the decisions on the links of that author' });
+const AuthorFactor = z
+  .object({ ...Factor, authors: z.array(AuthorPart).meta({ description: 'The authors, in alphabetical order; the value of the factor is their mean' }) })
+  .meta({ id: 'AuthorFactor', description: 'The part of a score that comes from decisions on links of its authors' });
+/** Wrapped: described itself, the object would repeat its keywords beside the reference. */
+const factor = <S extends z.ZodObject>(schema: S, description: string) => schema.readonly().meta({ description });
+const ScoreFactors = z
+  .object({
+    author: factor(AuthorFactor, 'Decisions on other links of its authors; the sample is the reviewed links'),
+    keyword: factor(KeywordFactor, 'Weights learned for words of its title; the sample is these words'),
+    recency: factor(ScoreFactor, 'How new it is; the sample is its first appearance'),
+    popularity: factor(ScoreFactor, 'How many newsletters hold it, those with one Message-ID counted once; the sample is their number'),
+  })
+  .meta({ id: 'ScoreFactors', description: 'The parts of a score' });
+const Base = z.number().meta({ description: 'The score before any factor' });
+/** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
+export const ScoreParts = z.object({ base: Base, factors: ScoreFactors }).meta({ id: 'ScoreParts', description: 'The parts of a score' });
+export type ScoreParts = z.output<typeof ScoreParts>;
 
 /** A link as lists show it. */
 export const LinkItem = z
@@ -44,9 +88,9 @@ export const LinkItem = z
   });
 export type LinkItem = z.output<typeof LinkItem>;
 
-const NewsletterTitle = saidOrNull('The subject of the mail, or null where it has none');
-const ReceivedDate = Timestamp.meta({ description: 'The date of the mail, else its time of reception' });
-const LinkCount = Count.meta({ description: 'How many links there are' });
+export const NewsletterTitle = saidOrNull('The subject of the mail, or null where it has none');
+export const ReceivedDate = Timestamp.meta({ description: 'The date of the mail, else its time of reception' });
+export const LinkCount = Count.meta({ description: 'How many links there are' });
 const NewsletterSummary = z.object({ id: Id('The id of the newsletter'), title: NewsletterTitle, receivedDate: ReceivedDate }).meta({
   id: 'NewsletterSummary',
   description: 'A newsletter in short',
@@ -118,6 +162,37 @@ export const StatusCounts = z
 export type StatusCounts = z.output<typeof StatusCounts>;
 
 /** `base` and the contributions add up to the score, which is clamped to 0 to 10 and rounded to two digits. */
+export const ScoreExplanation = z
+  .object({
+    id: Id('The id of the link'),
+    priorityScore: Score,
+    base: Base,
+    factors: ScoreFactors,
+  })
+  .meta({
+    id: 'ScoreExplanation',
+    description: 'A score and its parts: `base` and the contributions add up to it, within 0 to 10 and rounded to two digits',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        priorityScore: 7.35,
+        base: 5,
+        factors: {
+          author: {
+            value: 0.5,
+            weight: 2,
+            contribution: 1,
+            sampleSize: 4,
+            authors: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', weight: 0.4, value: 0.5, sampleSize: 4 }],
+          },
+          keyword: { value: 0.4, weight: 1.5, contribution: 0.6, sampleSize: 1, keywords: [{ keyword: 'postgres', weight: 0.4 }] },
+          recency: { value: 1, weight: 0.5, contribution: 0.5, sampleSize: 1 },
+          popularity: { value: 0.5, weight: 0.5, contribution: 0.25, sampleSize: 2 },
+        },
+      },
+    ],
+  });
+
 const RecentNewsletter = NewsletterSummary.extend({ linkCount: LinkCount }).meta({
   id: 'RecentNewsletter',
   description: 'A newsletter in short, with the number of its links',
@@ -148,7 +223,7 @@ export const Stats = z
   });
 export type Stats = z.output<typeof Stats>;
 
-const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, status: true }).meta({
+export const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, status: true }).meta({
   id: 'LinkOfList',
   description: 'A link in short',
   examples: [
@@ -161,54 +236,6 @@ const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, status: tru
   ],
 });
 export type LinkOfList = z.output<typeof LinkOfList>;
-
-/** A refused mail is not read: its `title` and `destinationEmail` are null. */
-export const NewsletterItem = z
-  .object({
-    id: Id('The id of the newsletter or refused mail'),
-    title: NewsletterTitle,
-    receivedDate: ReceivedDate,
-    destinationEmail: saidOrNull('The first address of the To header, or null'),
-    linkCount: LinkCount,
-    reason: said('Why the mail was refused; absent in newsletters').optional(),
-  })
-  .meta({
-    id: 'NewsletterItem',
-    description: 'A newsletter, or a refused mail, whose `title` and `destinationEmail` are null',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        title: 'Database weekly, no. 312',
-        receivedDate: '2026-03-15T12:00:00.000Z',
-        destinationEmail: 'reader@example.test',
-        linkCount: 15,
-      },
-    ],
-  });
-export type NewsletterItem = z.output<typeof NewsletterItem>;
-export const NewsletterDetail = NewsletterItem.omit({ reason: true })
-  .extend({ links: z.array(LinkOfList).meta({ description: 'The links in the order of the mail' }) })
-  .meta({
-    id: 'NewsletterDetail',
-    description: 'A newsletter with its links',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        title: 'Database weekly, no. 312',
-        receivedDate: '2026-03-15T12:00:00.000Z',
-        destinationEmail: 'reader@example.test',
-        linkCount: 1,
-        links: [
-          {
-            id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-            url: 'https://blog.example/postgres-partitions',
-            title: 'Partitions without downtime',
-            status: 'Awaiting',
-          },
-        ],
-      },
-    ],
-  });
 
 export const AuthorItem = z
   .object({

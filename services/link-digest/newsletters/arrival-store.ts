@@ -133,7 +133,7 @@ export type KnownLink = {
   readonly url: string;
   readonly title: string;
   readonly firstSeen: Date;
-  /** Those with one Message-ID count once. */
+  /** Newsletters with one Message-ID count once. */
   readonly newsletters: number;
   readonly authorIds: readonly string[];
 };

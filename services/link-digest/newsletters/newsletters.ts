@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
-import { NewsletterDetail, NewsletterItem, Problems } from '../contract.ts';
+import { Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
 import { pageParameters, queryText, readChoice, readOptionalPage, optionalRowsOf } from '../paging.ts';
+import { NewsletterDetail, NewsletterItem } from './contract.ts';
 import type { NewsletterLists } from './store.ts';
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the newsletter' }) });

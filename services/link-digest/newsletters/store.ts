@@ -1,6 +1,7 @@
 // All SQL that reads newsletters.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { LinkOfList, NewsletterItem } from '../contract.ts';
+import type { LinkOfList } from '../contract.ts';
+import type { NewsletterItem } from './contract.ts';
 
 const columns = 'id, title, received_date as "receivedDate", destination_email as "destinationEmail", link_count as "linkCount"';
 
