@@ -18,6 +18,10 @@ export const annotations = {
   /** On the Secret of an application's key: the slug and the id of the application. */
   application: `${group}/application`,
   rotatedAt: `${group}/rotated-at`,
+  /** On the same Secret while its key is being replaced: the id of the former key, `none` where that one is deleted already; then the workloads remain to be rolled. */
+  formerKey: `${group}/former-key`,
+  /** On the same Secret: a text that is new for each rotation. It makes the API server refuse a late write of another process that leads no more. */
+  rotation: `${group}/rotation`,
   /** On the same Secret: what happens in the service when the object is gone. */
   deletionPolicy: `${group}/deletion-policy`,
   /** On the same Secret: a MAC over its namespace and uid, its owner, application and deletion policy. A copy, a Secret from a backup and a forged one have no valid seal and delete nothing. */
@@ -49,11 +53,12 @@ export const reasons = [
   'ApplicationNotReady',
   'TargetNotOwned',
   'Contested',
+  'FormerKeyKept',
   'InvalidTemplate',
 ] as const;
 export type Reason = (typeof reasons)[number];
 /** Reasons of Events: those of a changed condition, and those of an action. */
-export type EventReason = Reason | 'Rotated' | 'RolledOut';
+export type EventReason = Reason | 'Rotated' | 'RolledOut' | 'FormerKeyDeleted';
 
 const dnsName = (max: number) =>
   z
@@ -127,6 +132,13 @@ export const BrokerConnectionStatus = z.object({
 });
 export type BrokerConnectionStatus = z.output<typeof BrokerConnectionStatus>;
 
+export const WorkloadRef = z.object({
+  kind: z.enum(['Deployment', 'StatefulSet', 'DaemonSet']).describe('The kind of the workload.'),
+  name: Name.describe('Its name.'),
+});
+export type WorkloadRef = z.output<typeof WorkloadRef>;
+const Rollout = z.array(WorkloadRef).max(50).meta(keyedBy('kind', 'name'));
+
 const environmentSlug = z.string().min(1).max(100).describe('The slug of the environment, such as production; local is always there.');
 const secretName = z.string().min(1).max(200).describe('The name of the secret in the service.');
 const configurationKey = z.string().min(1).max(500).describe('The key of the configuration entry in the service.');
@@ -183,7 +195,12 @@ export const SecretApplicationSpec = z.object({
   apiKeySecretRef: KeyRef.describe(
     'The Secret that the operator writes the key of the application into. A Secret that exists and does not belong to this object is left as it is.',
   ),
-  rotateEvery: Duration.optional().describe('The age at which the key is rotated, such as 720h. Default: it is not rotated by age.'),
+  rotateEvery: Duration.optional().describe(
+    'The age at which the key is replaced, such as 720h; the former one stays valid until the workloads are rolled out. Default: it is not replaced by age.',
+  ),
+  rollout: Rollout.optional().describe(
+    'Workloads of this namespace that are rolled when the key was replaced. Default: those whose pods take the Secret of apiKeySecretRef by a variable or a volume.',
+  ),
   deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('Whether the application stays in the service when this object is deleted.'),
   existing: z
     .enum(['Fail', 'Adopt'])
@@ -197,7 +214,13 @@ export const SecretApplicationStatus = z.object({
   ...conditions,
   slug: z.string().optional().describe('The slug of the application in the service.'),
   applicationId: z.string().optional().describe('Its id there.'),
-  lastRotatedAt: z.iso.datetime().optional().describe('When its key was created or rotated by the operator.'),
+  lastRotatedAt: z.iso.datetime().optional().describe('When its key was created or replaced by the operator.'),
+  waitsFor: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'While a replaced key is still valid: the workloads that are not rolled out, such as `Deployment shop`, or `the former key`, which is read with.',
+    ),
 });
 export type SecretApplicationStatus = z.output<typeof SecretApplicationStatus>;
 
@@ -272,17 +295,7 @@ export const SyncedSecretSpec = z
     data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, each with its source.'),
     template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
     refreshInterval: Duration.default('5m').describe('How often values are read when the change feed reports nothing.'),
-    rollout: z
-      .array(
-        z.object({
-          kind: z.enum(['Deployment', 'StatefulSet', 'DaemonSet']).describe('The kind of the workload.'),
-          name: Name.describe('Its name.'),
-        }),
-      )
-      .max(50)
-      .default([])
-      .meta(keyedBy('kind', 'name'))
-      .describe('Workloads of this namespace that are rolled once for each change of the content.'),
+    rollout: Rollout.default([]).describe('Workloads of this namespace that are rolled once for each change of the content.'),
   })
   .meta(oneOf('applicationRef', 'apiKeySecretRef'));
 export type SyncedSecretSpec = z.output<typeof SyncedSecretSpec>;

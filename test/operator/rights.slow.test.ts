@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import type { Resource } from '../../services/operator/cluster/cluster.ts';
+import { annotations } from '../../services/operator/contract.ts';
 import { configMapResource, resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createManagementClient } from '../../services/secrets/client.ts';
 import { apiServer } from '../charts/api-server.ts';
@@ -90,7 +91,7 @@ describeWith(apiServer, 'the rights of the operator', function () {
     for (const name of ['shop', 'gone'])
       await cluster.apply(resourceOf('SecretApplication'), {
         metadata: { name },
-        spec: { applicationName: name, apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, configuration, deletionPolicy: 'Delete' },
+        spec: { applicationName: name, apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, configuration, deletionPolicy: 'Delete', rotateEvery: '720h' },
       });
     for (const name of ['shop', 'gone']) await isReady('SecretApplication', name, 'InSync');
     await cluster.remove(resourceOf('SecretApplication'), 'gone');
@@ -109,6 +110,7 @@ describeWith(apiServer, 'the rights of the operator', function () {
     });
     await isReady('SyncedSecret', 'shop', 'Synced');
     await change('second');
+    await cluster.apply(secretResource, { metadata: { name: 'shop-key', annotations: { [annotations.rotatedAt]: '2026-01-01T00:00:00Z' } } });
 
     const env = [{ name: 'Broker__EnvironmentFile', value: '/etc/signalbox/brokers/brokers.env' }];
     const volumes = [{ name: 'brokers', secret: { secretName: 'brokers', optional: true } }];

@@ -47,10 +47,14 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
     const feed = isFed && { feed: secrets.follow };
     captured = captureLog('warn');
-    return runControllers(() => [createSecretApplications(secrets, ownershipIn(namespace)), createSyncedSecrets(secrets)], namespace, {
-      log: captured.log,
-      ...feed,
-    });
+    return runControllers(
+      () => [createSecretApplications(secrets, ownershipIn(namespace), { formerKeyMs: 0, lookMs: 200 }), createSyncedSecrets(secrets)],
+      namespace,
+      {
+        log: captured.log,
+        ...feed,
+      },
+    );
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>

@@ -12,7 +12,7 @@
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch]
-# The pods that follow a file of broker connections.
+# The pods that follow a file of broker connections, and those of workloads that are rolled.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch, patch]
@@ -23,7 +23,7 @@
   verbs: [get]
 - apiGroups: [apps]
   resources: [deployments, statefulsets, daemonsets]
-  verbs: [get, patch]
+  verbs: [get, list, patch]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create]

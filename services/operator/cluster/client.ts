@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { fieldManager } from '../contract.ts';
-import { type Cluster, type KubeObject, microTime, type Resource } from './cluster.ts';
+import { type Cluster, type KubeObject, type ListOptions, microTime, type Resource } from './cluster.ts';
 import { ClusterError, type Transport } from './transport.ts';
 
 const Texts = z.record(z.string(), z.string());
@@ -41,18 +41,18 @@ export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { 
 }
 
 export type Page = { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
-export type ListOptions = { readonly namespace: string; readonly labelSelector?: string; readonly metadataOnly?: boolean };
 
 const pageSize = '500';
 export const acceptOf = (kind: 'PartialObjectMetadataList' | 'PartialObjectMetadata') => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 
 /** All pages. */
-export async function listAll(transport: Transport, resource: Resource, { namespace, labelSelector, metadataOnly = false }: ListOptions): Promise<Page> {
+export async function listAll(transport: Transport, resource: Resource, { metadataOnly = false, ...options }: ListOptions): Promise<Page> {
+  const { namespace, labelSelector, fieldSelector } = options;
   const objects: KubeObject[] = [];
   let next: string | undefined;
   for (;;) {
     const accept = metadataOnly ? { accept: acceptOf('PartialObjectMetadataList') } : {};
-    const query = { limit: pageSize, labelSelector, continue: next };
+    const query = { limit: pageSize, labelSelector, fieldSelector, continue: next };
     const { items, metadata } = List.parse(await transport.json({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }));
     objects.push(...items.map((item) => readObject(item, resource)));
     next = metadata.continue;
@@ -77,6 +77,7 @@ export function createCluster({ transport, identity, onEventFailure = () => unde
   const answered = async (resource: Resource, answer: Promise<unknown>) => readObject(await answer, resource);
   return {
     get: (resource, key) => unless(404, answered(resource, transport.json({ method: 'GET', path: pathOf(resource, key) })), undefined),
+    list: async (resource, options) => (await listAll(transport, resource, options)).objects,
     create: (resource, object) => {
       const path = pathOf(resource, { namespace: object.metadata.namespace });
       const call = { method: 'POST', path, body: whole(resource, object), contentType: 'application/json', query: { fieldManager } } as const;

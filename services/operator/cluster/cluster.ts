@@ -31,9 +31,13 @@ export type Desired = {
   readonly [member: string]: unknown;
 };
 
+/** An empty namespace means all namespaces. `metadataOnly`: without spec, data and status. */
+export type ListOptions = { readonly namespace: string; readonly labelSelector?: string; readonly fieldSelector?: string; readonly metadataOnly?: boolean };
+
 /** @throws ClusterError for every refusal but those that are a return value */
 export type Cluster = {
   get(resource: Resource, key: Key): Promise<KubeObject | undefined>;
+  list(resource: Resource, options: ListOptions): Promise<readonly KubeObject[]>;
   /** Refused as `conflict` when there is one already. */
   create(resource: Resource, object: Desired): Promise<KubeObject | 'conflict'>;
   /** Server-side apply of the status subresource, forced, as our field manager: members that are left out are removed. Undefined when the object is gone. */

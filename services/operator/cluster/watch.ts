@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
 import type { Log } from '../../platform/log.ts';
-import type { KubeObject, Resource } from './cluster.ts';
-import { acceptOf, listAll, type ListOptions, pathOf, readObject } from './client.ts';
+import type { KubeObject, ListOptions, Resource } from './cluster.ts';
+import { acceptOf, listAll, pathOf, readObject } from './client.ts';
 import { ClusterError, type Transport } from './transport.ts';
 
 export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };

@@ -11,12 +11,14 @@ import { configMapResource, configMapText, keyText, secretText } from '../secret
 import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
 import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
+import { type Finishing, finishRotation, isLate } from './rotation.ts';
 
 export type Outcome = {
   readonly readiness: Readiness;
   readonly slug?: string;
   readonly applicationId?: string;
   readonly lastRotatedAt?: string;
+  readonly waitsFor?: readonly string[] | undefined;
   readonly againAfterMs: number;
   /** A failure that the object did not cause; it is tried again with growing pauses. */
   readonly failure?: Error;
@@ -31,17 +33,21 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
     const keyed = await keepKey(subject, context);
     if ('reason' in keyed) return { readiness: notReady(keyed.reason, keyed.message), againAfterMs: keyed.againAfterMs ?? resyncMs };
     const problems = await keepContents(subject, keyed, context);
+    const rotation = await finishRotation(subject, context, keyed);
+    problems.push(...lateRotation(rotation, keyed, context.now()));
     const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
-      : { isReady: true, reason: 'InSync', message: 'the service has everything' };
-    const pauses = problems.map((problem) => problem.againAfterMs ?? resyncMs);
-    const againAfterMs = Math.min(resyncMs, rotatesInMs(subject.spec, keyed.rotatedAt, context.now()), ...pauses);
+      : { isReady: true, reason: 'InSync', message: ['the service has everything', ...notesOn(rotation)].join('; ') };
+    const isRotating = rotation.waitsFor.length > 0;
+    const rotatesMs = isRotating ? rotation.againAfterMs : rotatesInMs(subject.spec, keyed.rotatedAt, context.now());
+    const againAfterMs = Math.min(resyncMs, rotatesMs, ...problems.map((problem) => problem.againAfterMs ?? resyncMs));
     const lastRotatedAt = keyed.rotatedAt?.toISOString();
     return {
       readiness,
       slug: slugOf(subject.spec.applicationName),
       applicationId: keyed.id,
       ...(lastRotatedAt !== undefined && { lastRotatedAt }),
+      waitsFor: isRotating ? rotation.waitsFor : undefined,
       againAfterMs,
     };
   } catch (error) {
@@ -49,6 +55,17 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
     if (!failure) throw error;
     return { readiness: { ...failure, isReady: false }, againAfterMs: resyncMs, ...(!isInvalid(error) && { failure: toError(error) }) };
   }
+}
+
+const formerKeyStays = ({ waitsFor }: Finishing) => `the former key stays valid and waits for ${waitsFor.join(', ')}`;
+
+function notesOn(rotation: Finishing): string[] {
+  return [...(rotation.waitsFor.length > 0 ? [formerKeyStays(rotation)] : []), ...rotation.missing.map((name) => `there is no ${name} to roll`)];
+}
+
+function lateRotation(rotation: Finishing, { rotatedAt }: Keyed, now: Date): Refused[] {
+  const isKept = rotation.waitsFor.length > 0 && rotatedAt !== undefined && isLate(now, rotatedAt);
+  return isKept ? [{ reason: 'FormerKeyKept', message: formerKeyStays(rotation), againAfterMs: rotation.againAfterMs }] : [];
 }
 
 /** The description of the object's entries in the service; it tells entries that were taken out of the object from those of others. */

@@ -9,8 +9,9 @@ import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, owner
 import { createReferring, createSpecs, faultOf } from '../specs.ts';
 import { report, statusOf } from '../status.ts';
 import { keep } from './apply.ts';
-import { applicationOf, isSealed, writtenFor } from './key.ts';
+import { applicationOf, isSealed, writtenFor } from './key-secret.ts';
 import type { Ownership } from './owner.ts';
+import { rotationTiming } from './rotation.ts';
 
 const resource = resourceOf('SecretApplication');
 const specOf = createSpecs(SecretApplicationSpec);
@@ -18,7 +19,7 @@ const referring = createReferring(specOf);
 
 type Kept = { readonly slug: string; readonly id: string };
 
-export function createSecretApplications(service: SecretsService, ownership: Ownership): Controller {
+export function createSecretApplications(service: SecretsService, ownership: Ownership, timing = rotationTiming): Controller {
   /** Applications that are deleted with their object, by its key: the Secret may go before the object, as with a namespace. */
   const deletable = new Map<string, Kept>();
   const writes = createOwnWrites();
@@ -81,7 +82,7 @@ export function createSecretApplications(service: SecretsService, ownership: Own
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const owner = await ownership.ownerOf(cluster, object.metadata);
       const mayAdopt = ownership.mayAdopt(object.metadata.namespace);
-      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes, contention, refused }, context);
+      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes, contention, refused, timing }, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };

@@ -9,6 +9,8 @@ export type KeySecret = {
   readonly owner: string | undefined;
   readonly apiKey: string | undefined;
   readonly rotatedAt: Date | undefined;
+  /** Set while the key is being replaced. */
+  readonly formerKey: string | undefined;
 };
 
 export type Observed = {
@@ -25,8 +27,8 @@ export type Observed = {
 
 export type KeyStep =
   | { readonly step: 'refuse'; readonly reason: Reason; readonly message: string }
-  | { readonly step: 'create' | 'adopt' | 'keep' }
-  | { readonly step: 'rotate'; readonly why: 'the Secret does not hold its key' | 'rotateEvery has passed' };
+  /** `replace` adds a key beside the former one; `rotate` ends every former one at once. */
+  | { readonly step: 'create' | 'adopt' | 'keep' | 'replace' | 'rotate' };
 
 export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: Date): KeyStep {
   const { secretOwner, owner, mayAdopt, application, keySecret, isKeyAccepted } = observed;
@@ -40,8 +42,10 @@ export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: 
     const message = `the application ${slug} of the service belongs to another object or cluster; choose another applicationName, or have its owner taken away`;
     return { step: 'refuse', reason: 'Conflict', message };
   }
-  if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate', why: 'the Secret does not hold its key' };
-  return rotatesInMs(spec, keySecret.rotatedAt, now) <= 0 ? { step: 'rotate', why: 'rotateEvery has passed' } : { step: 'keep' };
+  if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate' };
+  // One rotation at a time: there are two keys at most.
+  const isDue = keySecret.formerKey === undefined && rotatesInMs(spec, keySecret.rotatedAt, now) <= 0;
+  return { step: isDue ? 'replace' : 'keep' };
 }
 
 function decideAdoption(slug: string, { existing }: SecretApplicationSpec, mayAdopt: boolean): KeyStep {

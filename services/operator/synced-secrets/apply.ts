@@ -1,17 +1,17 @@
 // Brings the target of a SyncedSecret to the values of the secrets service, and rolls the workloads that use it.
-import { z } from 'zod';
 import { toError } from '../../platform/errors.ts';
 import type { ConsumerClient } from '../../secrets/client.ts';
-import type { KubeObject, Resource } from '../cluster/cluster.ts';
+import type { KubeObject } from '../cluster/cluster.ts';
 import type { Contest } from '../contention.ts';
 import type { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
+import { rollOut, rolloutAnnotation } from '../rollout.ts';
 import { type SecretsService, serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { keyText, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
 import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
-import { compose, maxTargetBytes, namesIn, planRollout, type Read, rolloutAnnotation, sourcesOf } from './reconcile.ts';
-import { removeFormer, type Subject as TargetSubject, targetName, writeTarget, type Written } from './target.ts';
+import { compose, maxTargetBytes, namesIn, type Read, sourcesOf } from './reconcile.ts';
+import { removeFormer, type Subject as TargetSubject, targetName, writeTarget } from './target.ts';
 import { TemplateError } from './template.ts';
 
 export type Outcome = {
@@ -87,7 +87,8 @@ async function write(subject: Subject, { data, versions }: Values, context: Reco
   if ('pauseMs' in written) return { readiness: contested(target, written), againAfterMs: written.pauseMs };
   await removeFormer(subject, context);
   const { hash, changedAt, writtenAt } = written;
-  const rolled = await rollOut(subject, { hash, changedAt }, context);
+  const annotation = rolloutAnnotation(object.metadata.name, 'content-hash');
+  const rolled = await rollOut({ object, workloads: spec.rollout, annotation, content: { hash, changedAt } }, context);
   const count = Object.keys(data).length;
   const message = [`${count} ${count === 1 ? 'key' : 'keys'}`, ...rolled.missing.map((name) => `there is no ${name} to roll`)].join('; ');
   // After a write during a contest: only the pause shows whether the other writer has stopped.
@@ -135,32 +136,4 @@ async function readService(client: ConsumerClient, sources: ReturnType<typeof so
   const keys = new Set(namesIn(sources, 'configuration'));
   const entries = keys.size > 0 ? ((await unlessMissing(client.configurations(environment))) ?? []) : [];
   return { secrets, configuration: new Map(entries.filter(({ key }) => keys.has(key)).map(({ key, value }) => [key, value])) };
-}
-
-const plurals = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' };
-/** The members of a workload that are read. */
-const WorkloadSpec = z.object({ template: z.object({ metadata: z.object({ annotations: z.record(z.string(), z.string()).optional() }).optional() }) });
-
-async function rollOut({ object, spec }: Subject, { hash, changedAt }: Omit<Written, 'writtenAt'>, context: ReconcileContext) {
-  const { cluster, now } = context;
-  const annotation = rolloutAnnotation(object.metadata.name);
-  const missing: string[] = [];
-  let againAfterMs = Number.POSITIVE_INFINITY;
-  for (const { kind, name } of spec.rollout) {
-    const resource: Resource = { apiVersion: 'apps/v1', kind, plural: plurals[kind] };
-    const key = { namespace: object.metadata.namespace, name };
-    const found = await cluster.get(resource, key);
-    const template = WorkloadSpec.safeParse(found?.['spec']).data?.template;
-    if (!found || !template) {
-      missing.push(`${kind} ${name}`);
-      continue;
-    }
-    const workload = { createdAt: new Date(found.metadata.creationTimestamp), rolledFor: template.metadata?.annotations?.[annotation] };
-    const plan = planRollout(workload, { hash, changedAt }, now());
-    if (plan === 'roll') {
-      await cluster.patch(resource, key, { spec: { template: { metadata: { annotations: { [annotation]: hash } } } } });
-      await cluster.recordEvent(object, { type: 'Normal', reason: 'RolledOut', message: `rolled ${kind} ${name}` });
-    } else if (plan !== 'keep') againAfterMs = Math.min(againAfterMs, plan.againAfterMs);
-  }
-  return { missing, againAfterMs };
 }

@@ -1,6 +1,6 @@
-// Decides the content of a SyncedSecret's target, the patch of the target, and which workloads are rolled. Nothing here reads or writes the cluster or the service.
+// Decides the content of a SyncedSecret's target, and the patch of the target. Nothing here reads or writes the cluster or the service.
 import { createHmac } from 'node:crypto';
-import { annotations, group, type SyncedSecretSpec } from '../contract.ts';
+import { annotations, type SyncedSecretSpec } from '../contract.ts';
 import { encode } from '../secrets.ts';
 import { fill, parseTemplate, type Placeholder, placeholdersOf, TemplateError } from './template.ts';
 
@@ -118,29 +118,4 @@ export function planTarget(target: Target, { data, hash, labels, annotations: no
   const { resourceVersion } = target;
   const metadata = { resourceVersion, labels, annotations: wishedNotes, ownerReferences: ownerReference ? [ownerReference] : [] };
   return { metadata, data: { ...data, ...Object.fromEntries(extra.map((key) => [key, null])) } };
-}
-
-/** Changes within this time roll a workload once. */
-const settleMs = 3000;
-const longestPart = 63;
-
-/** An annotation on the pod template of a workload, one for each object, since several objects may name the same workload. */
-export function rolloutAnnotation(name: string): string {
-  const part = `content-hash-${name}`;
-  return `${group}/${part.length <= longestPart ? part : `content-hash-${createHmac('sha256', '').update(name).digest('hex').slice(0, 12)}`}`;
-}
-
-export type Workload = { readonly createdAt: Date; readonly rolledFor: string | undefined };
-
-/** A workload that was never rolled runs with the content of its start. @param content `changedAt` is undefined until the first change of the content */
-export function planRollout(
-  { createdAt, rolledFor }: Workload,
-  content: { readonly hash: string; readonly changedAt: Date | undefined },
-  now: Date,
-): 'roll' | 'keep' | { readonly againAfterMs: number } {
-  const { hash, changedAt } = content;
-  if (rolledFor === hash || changedAt === undefined) return 'keep';
-  if (rolledFor === undefined && createdAt >= changedAt) return 'keep';
-  const waitMs = changedAt.getTime() + settleMs - now.getTime();
-  return waitMs > 0 ? { againAfterMs: waitMs } : 'roll';
 }

@@ -51,7 +51,7 @@ describeWith(kubernetes, 'the owner of an application', () => {
     eventually(async () => expect((await cluster.readyOf('SecretApplication', name))?.reason).to.equal(reason));
   const rotations = async (slug: string) => {
     const { rows } = await service.database.driver.query<{ count: string }>(
-      "select count(*) from audit_entries where action = 'application.rotate-key' and application = $1",
+      "select count(*) from audit_entries where action in ('application.rotate-key', 'application.create-key') and application = $1",
       [slug],
     );
     return Number(rows[0]?.count);

@@ -16,6 +16,7 @@ const keySecret = (more: Partial<KeySecret> = {}): KeySecret => ({
   owner: 'SecretApplication/shop',
   apiKey: 'key_x',
   rotatedAt: now,
+  formerKey: undefined,
   ...more,
 });
 const observed = (more: Partial<Observed> = {}): Observed => ({
@@ -38,7 +39,20 @@ describe('the key of a SecretApplication', () => {
     ['is rotated when its Secret is gone', {}, { keySecret: undefined, isKeyAccepted: false }, 'rotate'],
     ['is rotated when its Secret is empty', {}, { keySecret: keySecret({ apiKey: undefined }), isKeyAccepted: false }, 'rotate'],
     ['is rotated after a crash while the application was made', {}, { keySecret: undefined, isKeyAccepted: false }, 'rotate'],
-    ['is rotated when its time has come', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_600_000) }) }, 'rotate'],
+    ['is replaced when its time has come', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_600_000) }) }, 'replace'],
+    [
+      'is not replaced while it is being replaced',
+      { rotateEvery: '1h' },
+      { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_600_000), formerKey: '1' }) },
+      'keep',
+    ],
+    ['is rotated while it is being replaced when the service refuses it', {}, { keySecret: keySecret({ formerKey: '1' }), isKeyAccepted: false }, 'rotate'],
+    [
+      'is not replaced for another owner',
+      { rotateEvery: '1s' },
+      { application: { id: '1', owner: 'prod/other/shop' }, keySecret: keySecret({ rotatedAt: undefined }) },
+      'refuse',
+    ],
     ['stays until then', { rotateEvery: '1h' }, { keySecret: keySecret({ rotatedAt: new Date(now.getTime() - 3_599_000) }) }, 'keep'],
     ['is not taken from an application without an owner', {}, { ...fresh, application: { id: '2' } }, 'refuse'],
     ['is taken from it with existing: Adopt', { existing: 'Adopt' }, { ...fresh, application: { id: '2' } }, 'adopt'],
