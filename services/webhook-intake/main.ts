@@ -11,6 +11,7 @@ import { createIntakeApp } from './app.ts';
 import { brokerSettings, readCleanupConfig, readServiceConfig, readMaintenanceConfig, type ServiceConfig, settings } from './config.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createDatabaseServiceWorker, createIsOwn } from './forge/database-service-worker.ts';
+import { measureEmptied } from './forge/emptied-queues.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
 import { keepHouse } from './jobs/housekeeping.ts';
@@ -59,6 +60,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   health.addCheck('database', await createSchemaCheck(database, migrations));
   const store = createRunStore(database);
   measureRuns(metrics, store);
+  measureEmptied(metrics, database);
   keepHouse({ database, runs: store, lifecycle, log });
   const { runner, jobs, database: batches } = await openJobs(runtime, config);
   const workers = createWorkers({ store, runner, jobs, stopping: lifecycle.stopping });

@@ -20,7 +20,7 @@ import type { RelayConfig } from './config.ts';
 import { connectionRoutes, createAdministration } from './connections/administration.ts';
 import type { Connections } from './connections/connections.ts';
 import { changesRoute } from './connections/changes.ts';
-import { createPublishedConnections, publishedRoute } from './connections/published.ts';
+import { createPublishedConnections, measureLeft, publishedRoute } from './connections/published.ts';
 import { createPublisher, type Publisher } from './connections/publisher.ts';
 import { queuesRoute } from './connections/queues.ts';
 import { countsRoute } from './counts.ts';
@@ -163,6 +163,7 @@ function createPublishing({ connections, database, usageDatabase, lifecycle, log
   const daily = lifecycle.opened('usage by day', createDailyUsage({ database, log, clock, takeConfirmed: publisher.takeConfirmed }));
   measureConnections(metrics, { connections, usage, database: databaseState });
   measureQueues(metrics, connections);
+  measureLeft(metrics, published, connections);
   return { store, databaseState, usage, publisher, published, daily };
 }
 

@@ -56,6 +56,9 @@ const removed = {
   [onRelay('signalbox_broker_messages_limit', { broker: 'BROKER_URL_9', period })]: always(1000),
   [onRelay('signalbox_broker_messages_remaining', { broker: 'BROKER_URL_9', period })]: always(999),
 };
+const leftBroker = { scheme: 'amqps', host: 'left.example', port: '5671', virtual_host: '/' };
+const left = (publishedAt: number) => ({ [onRelay('signalbox_broker_left_timestamp_seconds', leftBroker)]: always(publishedAt) });
+const emptied = (at: number) => ({ [onWorker('signalbox_worker_queues_emptied_timestamp_seconds', leftBroker)]: always(at) });
 const deliveries = (outcome: string, values: string) => ({ [onRelay('signalbox_relay_deliveries_total', { outcome })]: values });
 const replays = (outcome: string, values: string, source = 'row') => ({ [onRelay('signalbox_replays_total', { source, outcome })]: values });
 const queue = (name: string, values: string) => ({ [onRelay('signalbox_broker_queue_messages', { broker, queue: name })]: values });
@@ -270,6 +273,18 @@ const otherCases: readonly Cases[] = [
     labels: { severity: 'warning', namespace, pod: 'service-0', worker: 'service', broker },
     fires: { 'when it is away': [{ [onWorker('signalbox_worker_connected', { broker })]: always(0) }, '11m'] },
     silent: { 'while it is away for three minutes': [{ [onWorker('signalbox_worker_connected', { broker })]: '0 0 0 0 1+0x30' }, '3m'] },
+  },
+  {
+    alert: 'SignalboxBrokerLeftBehind',
+    labels: { severity: 'warning', namespace, ...leftBroker },
+    fires: {
+      'when no worker has ever seen it': [left(1000), '16m'],
+      'when its queues were empty before the last message only': [{ ...left(1000), ...emptied(900) }, '16m'],
+    },
+    silent: {
+      'when its queues were empty since': [{ ...left(1000), ...emptied(1100) }, '60m'],
+      'while it is configured': [emptied(900), '60m'],
+    },
   },
   {
     alert: 'SignalboxBookmarksDown',

@@ -30,6 +30,11 @@ const boundedLabels = [
   'deployable',
   'check',
   'broker',
+  // The parts of a broker's address:
+  'scheme',
+  'host',
+  'port',
+  'virtual_host',
   'period',
   'queue',
   'worker',

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { temporaryDirectory } from '../support/guard.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
@@ -73,6 +74,7 @@ export async function startScraped(): Promise<Scraped> {
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
+  await leaveBroker(database.url);
   for (const worker of ['cleanup', 'maintenance']) await runWorker(flow.intakeUrl, worker);
   const hasWorked = async (url: string) => /runs_total\{worker="[\w-]+",outcome="succeeded"\} [1-9]/.test(await scrape(url));
   for (const { metricsUrl } of flow.workers) await eventually(() => hasWorked(metricsUrl), { withinMs: 60_000 });
@@ -118,6 +120,14 @@ function notifications(): Readonly<Record<string, string>> {
   const file = join(temporaryDirectory('rules'), 'rules.yaml');
   writeFileSync(file, 'rules:\n  - name: nobody\n    when: { source: sentry }\n    push: [nobody]\n');
   return { Notifications__RulesFile: file, Notifications__PushUrl: 'http://127.0.0.1:9' };
+}
+
+/** As after the removal of a connection that was published to. */
+async function leaveBroker(databaseUrl: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query(`insert into relay.published_connections values ('amqps', 'left.example', 5671, '/', 'BROKER_URL_9', now(), now())`);
+  await client.end();
 }
 
 /** One run, to its end. */

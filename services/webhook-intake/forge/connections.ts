@@ -9,7 +9,7 @@ import type { Counts } from '../jobs/runner.ts';
 import { redeliveryGraceMs } from './batch-worker.ts';
 
 /** `BROKER_URL_<n>` and where it leads. */
-type Connection = { readonly name: string; readonly url: string };
+export type Connection = { readonly name: string; readonly url: string };
 
 type ConnectionsParts = {
   readonly queue: string;
@@ -19,6 +19,8 @@ type ConnectionsParts = {
   readonly counts?: Counts;
   /** How long the queue of a removed connection must have been empty: longer than any delayed retry, which its depth does not show. */
   readonly quietMs: number;
+  /** Called when the queue of a connection was seen to be empty, with nothing of it in work: every half minute, and before a removed connection is left. */
+  readonly onEmpty?: (connection: Connection) => Promise<void>;
   readonly clock: () => number;
   readonly log: Log;
 };
@@ -32,6 +34,8 @@ type Consumed = {
   isConfigured: boolean;
   /** When it was last seen to be connected, or was removed. By the clock. */
   reachableAtMs: number;
+  /** When `onEmpty` was last called for it. */
+  emptyToldAtMs: number;
 };
 
 /**
@@ -39,6 +43,8 @@ type Consumed = {
  * 200 of the largest deliveries would be 5 GB, hence the bound in bytes.
  */
 export const consumeOptions = { batchSize: 100, prefetch: 200, maxBytes: 64 * 1024 * 1024 };
+
+const tellEmptyEveryMs = 30_000;
 
 /** How long a removed connection may be unreachable before what is on it is given up. */
 const unreachableMs = 60 * 60 * 1000;
@@ -50,7 +56,8 @@ const idleMs = 200;
 
 export type Connections = ReturnType<typeof createConnections>;
 
-export function createConnections({ queue, connect, handle, counts = { processed: 0, failed: 0 }, quietMs, clock, log }: ConnectionsParts) {
+export function createConnections({ counts = { processed: 0, failed: 0 }, onEmpty = () => Promise.resolve(), ...parts }: ConnectionsParts) {
+  const { queue, connect, handle, quietMs, clock, log } = parts;
   // By URL and not by name: when a number is given another URL, what waits at the old one must still be fetched.
   const consumed = new Map<string, Consumed>();
   const progress: { given: number; lastError?: unknown } = { given: 0 };
@@ -60,7 +67,7 @@ export function createConnections({ queue, connect, handle, counts = { processed
     if (isClosed) return;
     const broker = connect(connection);
     const consumer = { stop: () => Promise.resolve() };
-    const one: Consumed = { connection, broker, consumer, busyUntilMs: clock(), isConfigured: true, reachableAtMs: clock() };
+    const one: Consumed = { connection, broker, consumer, busyUntilMs: clock(), isConfigured: true, reachableAtMs: clock(), emptyToldAtMs: -Infinity };
     one.consumer = consume(one);
     consumed.set(connection.url, one);
   }
@@ -90,13 +97,21 @@ export function createConnections({ queue, connect, handle, counts = { processed
     return depth === 0;
   }
 
+  async function tellEmpty(one: Consumed): Promise<void> {
+    one.emptyToldAtMs = clock();
+    await onEmpty(one.connection);
+  }
+
   /** True, and nothing is consumed any more, when the queue is empty and nothing came for so long; else it goes on. */
   async function isDrained(one: Consumed, quietForMs: number): Promise<boolean> {
     // The depth does not show deliveries in work or between two tries; stopping would wait for them, or restart their pauses.
     if (!one.broker.isConnected || !(await isEmpty(one)) || clock() < one.busyUntilMs + quietForMs) return false;
     // Deliveries that the consumer held without starting them go back to the queue, whose depth shows them.
     await one.consumer.stop();
-    if (await isEmpty(one)) return true;
+    if (await isEmpty(one)) {
+      await tellEmpty(one);
+      return true;
+    }
     one.consumer = consume(one);
     return false;
   }
@@ -108,9 +123,12 @@ export function createConnections({ queue, connect, handle, counts = { processed
     await one.broker.close();
   }
 
-  async function closeIfDone(one: Consumed): Promise<void> {
+  async function lookAt(one: Consumed): Promise<void> {
     if (one.broker.isConnected) one.reachableAtMs = clock();
-    if (one.isConfigured) return;
+    if (one.isConfigured) {
+      const isDue = one.broker.isConnected && clock() >= one.emptyToldAtMs + tellEmptyEveryMs;
+      return void (isDue && (await isEmpty(one)) && clock() >= one.busyUntilMs && (await tellEmpty(one)));
+    }
     const about = { queue, connection: one.connection.name };
     if (clock() - one.reachableAtMs >= unreachableMs) {
       log.warn({ ...about, error: one.broker.lastError }, 'removed broker connection stayed unreachable, giving up on its messages');
@@ -149,9 +167,9 @@ export function createConnections({ queue, connect, handle, counts = { processed
         }
       }
     },
-    /** Lets go of removed connections that are empty, or given up; to be called every now and then. */
-    async closeRemoved(): Promise<void> {
-      await Promise.all([...consumed.values()].map(closeIfDone));
+    /** Looks which queues are empty, and lets go of removed connections that are, or that are given up; to be called every now and then. */
+    async look(): Promise<void> {
+      await Promise.all([...consumed.values()].map(lookAt));
     },
     /** Works until the queue is empty everywhere or the deadline passes. @throws when a connection cannot be reached; the others were worked through */
     async drain(deadline: AbortSignal): Promise<void> {
@@ -187,7 +205,7 @@ const followEveryMs = 1000;
  * Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. It is
  * read at its events too: the relay may publish to a connection that is in the file for less than a second.
  */
-export async function followConfigured(connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'>, options: FollowOptions): Promise<void> {
+export async function followConfigured(connections: Pick<Connections, 'configure' | 'look' | 'close'>, options: FollowOptions): Promise<void> {
   const { brokers, stopping, log } = options;
   const fileEvents = createWakeUp(stopping);
   brokers.watch(fileEvents.wake, stopping);
@@ -203,7 +221,7 @@ export async function followConfigured(connections: Pick<Connections, 'configure
   try {
     connections.configure(await brokers.read(false));
     // A broker that hangs holds up the closing of removed connections, and no look at the file.
-    await Promise.all([readChanges(), every(followEveryMs, stopping, connections.closeRemoved)]);
+    await Promise.all([readChanges(), every(followEveryMs, stopping, connections.look)]);
   } finally {
     await connections.close();
   }

@@ -15,6 +15,7 @@ import type { WorkerName } from '../contract.ts';
 import type { Counts, Job } from '../jobs/runner.ts';
 import { batchPool, openRunner, runOnce } from '../jobs/job-worker.ts';
 import { type Connections, createConnections, followConfigured } from './connections.ts';
+import { recordEmptied } from './emptied-queues.ts';
 
 type Work = {
   readonly handle: BatchHandler;
@@ -72,7 +73,7 @@ type QueueJobParts = {
 
 /** The jobs of a queue worker in one process; runs of them may be side by side. */
 export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts: QueueJobParts) {
-  const { checkSchema, config, brokers, log, timeout = (ms: number) => AbortSignal.timeout(ms) } = parts;
+  const { database, checkSchema, config, brokers, log, timeout = (ms: number) => AbortSignal.timeout(ms) } = parts;
   const work = create(parts);
   const inUse = new Set<Connections>();
   measureConnections(parts.metrics, name, inUse);
@@ -84,6 +85,7 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
         connectBroker(url, forgeTopology, { log: log.child({ connection }), name: `signalbox worker ${name}`, queueType: config.queueType }),
       handle: work.handle,
       counts,
+      onEmpty: recordEmptied({ database, queue, log }),
       quietMs,
       clock: Date.now,
       log,

@@ -500,6 +500,17 @@ create index worker_runs_by_worker_and_status on worker_runs (worker, status, id
 create index worker_runs_held on worker_runs (held_until) where held_until is not null;
 create index worker_runs_by_age on worker_runs (finished_at);
 
+-- When a worker last saw the queue of a broker empty, with nothing of it in work. There are as many rows as brokers were ever consumed.
+create table emptied_queues (
+  scheme text not null,
+  host text not null,
+  port int not null,
+  virtual_host text not null,
+  queue text not null,
+  emptied_at timestamptz not null,
+  primary key (scheme, host, port, virtual_host, queue)
+);
+
 -- Events that a replay has not come to yet. A batch leaves with the transaction that works on it.
 create table replay_events (
   run_id uuid not null references worker_runs on delete cascade,

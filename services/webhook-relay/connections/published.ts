@@ -2,6 +2,7 @@
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
+import { forScrape, type Metrics } from '../../platform/metrics.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { PublishedConnectionList } from '../contract.ts';
 import { answerInTime } from '../database.ts';
@@ -58,6 +59,21 @@ export function createPublishedConnections({ database, log, clock }: { readonly 
       return { connections: rows.map((row) => ({ ...row, isConfigured: isConfigured(row) })) };
     },
   };
+}
+
+/** Whether the workers emptied such a broker is in their own metrics. */
+export function measureLeft(metrics: Metrics, published: Pick<PublishedConnections, 'list'>, configured: Pick<Connections, 'all'>): void {
+  const list = forScrape(() => published.list(configured.all));
+  metrics.gauge({
+    name: 'signalbox_broker_left_timestamp_seconds',
+    help: 'When a broker that is not configured any more was last published to, in Unix time, to a minute.',
+    labels: ['scheme', 'host', 'port', 'virtual_host'],
+    async collect(gauge) {
+      const left = ((await list())?.connections ?? []).filter(({ isConfigured }) => !isConfigured);
+      for (const { scheme, host, port, virtualHost, lastPublishedAt } of left)
+        gauge.set({ scheme, host, port: String(port), virtual_host: virtualHost }, lastPublishedAt.getTime() / 1000);
+    },
+  });
 }
 
 export const publishedRoute = (published: PublishedConnections, connections: Connections) =>

@@ -44,8 +44,9 @@ describe('consuming from configured connections', () => {
   });
   afterEach(() => connections.close());
 
-  const create = (onBatch: () => Promise<void> = () => Promise.resolve(), log = silentLog) =>
+  const create = (onBatch: () => Promise<void> = () => Promise.resolve(), log = silentLog, onEmpty = (_: { name: string }) => Promise.resolve()) =>
     createConnections({
+      onEmpty,
       queue: 'forge',
       connect: ({ url }) => connect(url),
       handle: async (batch) => {
@@ -109,12 +110,62 @@ describe('consuming from configured connections', () => {
     await eventually(() => isAtWork && connections.states().every(({ isConnected }) => isConnected));
     connections.configure([connection(0)]);
     await pause(2 * quietMs); // silent, and not done
-    await connections.closeRemoved();
+    await connections.look();
     expect(connections.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([false, true]);
     gate.resolve();
-    await eventually(() => connections.closeRemoved().then(() => names().length === 1));
+    await eventually(() => connections.look().then(() => names().length === 1));
     expect(names()).to.deep.equal(['BROKER_URL_1']);
     expect(handled.sort()).to.deep.equal([0, 1, 2, 3, 4].map((number) => `late ${number}`));
+  });
+
+  describe('an empty queue', () => {
+    let reported: string[];
+    let gate: PromiseWithResolvers<void>;
+    beforeEach(async () => {
+      reported = [];
+      gate = Promise.withResolvers();
+      await connections.close();
+      connections = create(
+        () => gate.promise,
+        silentLog,
+        ({ name }) => Promise.resolve(void reported.push(name)),
+      );
+    });
+    afterEach(() => gate.resolve());
+
+    it('is reported when a look finds one, and not again within half a minute', async () => {
+      gate.resolve();
+      connections.configure([connection(0)]);
+      await eventually(() => connections.look().then(() => expect(reported).to.deep.equal(['BROKER_URL_1'])));
+      await connections.look();
+      expect(reported).to.have.length(1);
+      aheadMs = 30_000;
+      await connections.look();
+      expect(reported).to.have.length(2);
+    });
+
+    it('is not reported while a delivery is in work', async () => {
+      await publish(0, 'in work');
+      connections.configure([connection(0)]);
+      await eventually(async () => expect(await publishers[0]?.depth('forge')).to.equal(0));
+      await pause(quietMs);
+      await connections.look();
+      expect(reported).to.deep.equal([]);
+      gate.resolve();
+      await eventually(() => connections.look().then(() => expect(reported).to.deep.equal(['BROKER_URL_1'])));
+    });
+
+    it('is reported before a removed connection is left', async () => {
+      gate.resolve();
+      connections.configure([connection(0), connection(1)]);
+      await eventually(() => connections.look().then(() => expect(reported).to.have.length(2)));
+      await publish(1, 'the last one');
+      connections.configure([connection(0)]);
+      await eventually(() => connections.look().then(() => expect(names()).to.deep.equal(['BROKER_URL_1'])));
+      expect(handled).to.deep.equal(['the last one']);
+      expect(reported.at(-1)).to.equal('BROKER_URL_2');
+      expect(reported).to.have.length(3);
+    });
   });
 
   it('keeps a removed connection that comes back', async () => {
@@ -124,7 +175,7 @@ describe('consuming from configured connections', () => {
     await eventually(() => connections.states().every(({ isConnected }) => isConnected));
     await publish(1, 'still');
     await eventually(() => expect(handled).to.deep.equal(['still']));
-    await connections.closeRemoved();
+    await connections.look();
     expect(connections.states().map(({ isConfigured }) => isConfigured)).to.deep.equal([true, true]);
   });
 
@@ -135,7 +186,7 @@ describe('consuming from configured connections', () => {
     connections.configure([connection(0)]);
     await eventually(async () => {
       connections.configure([]);
-      const tidying = connections.closeRemoved();
+      const tidying = connections.look();
       connections.configure([connection(0)]);
       await tidying;
       expect(text()).to.contain('removed broker connection is empty');
@@ -174,17 +225,17 @@ describe('consuming from configured connections', () => {
     connections.configure([nowhere]);
     connections.configure([]);
     aheadMs = 3_590_000;
-    await connections.closeRemoved();
+    await connections.look();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
     aheadMs = 3_600_000;
-    await connections.closeRemoved();
+    await connections.look();
     expect(names()).to.deep.equal([]);
   });
 
   it('keeps a configured connection however long it is unreachable', async () => {
     connections.configure([{ name: 'BROKER_URL_3', url: 'amqp://127.0.0.1:1' }]);
     aheadMs = 86_400_000;
-    await connections.closeRemoved();
+    await connections.look();
     expect(names()).to.deep.equal(['BROKER_URL_3']);
   });
 
@@ -249,9 +300,9 @@ describe('the configured connections', () => {
   function createRecorder() {
     const configured: string[][] = [];
     let closed = false;
-    const connections: Pick<Connections, 'configure' | 'closeRemoved' | 'close'> = {
+    const connections: Pick<Connections, 'configure' | 'look' | 'close'> = {
       configure: (named) => void configured.push(named.map(({ name }) => name)),
-      closeRemoved: () => Promise.resolve(),
+      look: () => Promise.resolve(),
       close: () => Promise.resolve(void (closed = true)),
     };
     return { configured, connections, isClosed: () => closed };
