@@ -56,6 +56,7 @@ const tags = {
   reading: { name: 'Reading', description: 'Values for applications, each with its own key' },
 };
 
+const failures = { name: 'failed-credentials', counted: 'requests with a missing or wrong credential', seconds: 300 };
 const administrator = { name: 'administrator', description: 'The token of an administrator: a value of `Management__AdminApiKey`.' };
 
 export function createSecretsApp(parts: SecretsParts): App {
@@ -84,8 +85,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const keyUses = lifecycle.opened('key uses', createKeyUses({ database, log }));
   const reader = createSecretReader({ store: consumerStore, keyUses, keyring, keyCheck, audit, log, metrics, clock });
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
-  const failures = { name: 'failed-credentials', requests: config.maxFailedCredentials, counted: 'requests with a missing or wrong credential', seconds: 300 };
-  const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, failures);
+  const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, { ...failures, requests: config.maxFailedCredentials });
   return createApp({
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
     routes: [

@@ -28,4 +28,4 @@ try {
 } catch (error) {
   refused = Reflect.get(Object(error), 'name');
 }
-console.log(JSON.stringify({ secrets, listed, refused }));
+process.stdout.write(JSON.stringify({ secrets, listed, refused }));
