@@ -48,18 +48,17 @@ describe('examples for other operators', () => {
     expect(unknownMembers(known)).to.deep.equal([]);
   });
 
-  it('ask the secrets service as its description has it', () => {
-    const Webhook = z.object({ url: z.string(), headers: z.record(z.string(), z.string()), result: z.object({ jsonPath: z.literal('$.value') }) });
-    const Store = z.object({ spec: z.object({ provider: z.object({ webhook: Webhook }) }) });
-    const { url, headers } = Store.parse(one('SecretStore')).spec.provider.webhook;
-    const api: unknown = JSON.parse(readFileSync(join(root, 'docs/openapi/secrets.json'), 'utf8'));
-    const Answer = z.object({ content: z.object({ 'application/json': z.object({ schema: z.object({ $ref: z.string() }) }) }) });
-    const Read = z.object({ get: z.object({ responses: z.object({ 200: Answer }) }) });
-    const { paths } = z.object({ paths: z.object({ '/api/consumer/secrets/{name}': Read }) }).parse(api);
-    const { $ref } = paths['/api/consumer/secrets/{name}'].get.responses[200].content['application/json'].schema;
-    expect(api).to.have.nested.property(`${$ref.replace('#/', '').replaceAll('/', '.')}.properties.value.type`, 'string');
-    expect(url).to.match(/^http:\/\/signalbox-secrets\.signalbox\/api\/consumer\/secrets\/\{\{ \.remoteRef\.key \}\}\?environment=/);
-    expect(Object.keys(headers)).to.deep.equal(['X-Api-Key']);
+  it('ask the secrets service as its reads in the form of Vault have it', () => {
+    const Vault = z.object({ server: z.string(), path: z.string(), version: z.string() });
+    const Store = z.object({ spec: z.object({ provider: z.object({ vault: Vault }) }) });
+    expect(Store.parse(one('SecretStore')).spec.provider.vault).to.deep.equal({
+      server: 'http://signalbox-secrets.signalbox',
+      path: 'production',
+      version: 'v2',
+    });
+    const External = z.object({ spec: z.object({ data: z.array(z.object({ remoteRef: z.object({ key: z.string(), property: z.literal('value') }) })) }) });
+    expect(External.parse(one('ExternalSecret')).spec.data).to.have.length(2);
+    expect(JSON.stringify(valuesOf('external-secrets/values.yaml'))).to.contain('"Compatibility__Vault":"on"');
   });
 
   it('have an entry each in the table of README.md', () => {
