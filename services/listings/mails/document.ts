@@ -10,7 +10,7 @@ export type Link = Span & {
   /** The elements around it, the innermost first. */
   readonly around: readonly Span[];
 };
-export type Image = { readonly at: number; readonly source: string };
+export type Image = { readonly at: number; readonly source: string; readonly description: string };
 
 export type MailDocument = {
   /** A line for each block; spacing within a line is as it came. */
@@ -35,12 +35,39 @@ export function readText(quoted: string): MailDocument {
   return { text, links, images: [], addresses: [] };
 }
 
+type Attributes = Readonly<Record<string, string>>;
+const classesOf = (attributes: Attributes): string[] => `${attributes['class'] ?? ''} ${attributes['css-class'] ?? ''}`.split(/\s+/);
+
+/** The address of a flat, not that of a mail, a page or the agency. */
+const namesAddress = (one: string): boolean =>
+  /address/i.test(one) && !/e-?mail|web|url|(?:^|[^a-z])ip|agent|agency|office|company|sender|footer|contact|seller|landlord/i.test(one);
+
 /** Elements whose text is not shown, or is struck: a former price. */
 const unseen = new Set(['script', 'style', 'title', 'head', 'template', 's', 'strike', 'del']);
-const hiding =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:;|!|$)|text-decoration[\w-]*\s*:[^;]*line-through)/i;
-const isUnseen = (name: string, attributes: Readonly<Record<string, string>>): boolean =>
-  unseen.has(name) || attributes['hidden'] !== undefined || hiding.test(attributes['style'] ?? '');
+const nothing = String.raw`0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)`;
+const hidingDeclarations = new RegExp(
+  String.raw`(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|max-width|opacity)\s*:\s*${nothing}|font-size\s*:\s*1px|(?:left|top|text-indent)\s*:\s*-\d{3,}|text-decoration[\w-]*\s*:[^;]*line-through)`,
+  'i',
+);
+const isEmptyBox = new RegExp(String.raw`(?:^|;)\s*(?:height|width)\s*:\s*${nothing}`, 'i');
+const hides = (style: string): boolean => hidingDeclarations.test(style) || (isEmptyBox.test(style) && /overflow\s*:\s*hidden/i.test(style));
+
+const comments = /\/\*[^]*?(?:\*\/|$)/g;
+/** Blocks for some screens or media only, which say nothing of what a mail program shows. */
+const conditional = /@[\w-]+[^{}@]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g;
+/** Classes that a style sheet hides, by rules of one class such as `.preheader` or `td.old-price`. */
+function hiddenClasses(sheet: string): string[] {
+  const rules = sheet.replace(comments, '').replace(conditional, '').split('}');
+  return rules.flatMap((rule) => {
+    const [selectors = '', declarations = ''] = rule.split('{', 2);
+    if (!hides(declarations)) return [];
+    return selectors.split(',').flatMap((selector) => /^\s*[a-z\d]*\.([\w-]+)\s*$/i.exec(selector)?.[1] ?? []);
+  });
+}
+
+/** Former prices are marked so where they are not struck by an element or a style. */
+const isFormerPrice = (one: string): boolean =>
+  /(?:old|former|previous|was|original|strike[\w]*)-?_?price|price-{0,2}_{0,2}(?:old|was|former|previous|struck)|line-through/i.test(one);
 
 const blocks = new Set(
   'address article aside blockquote body br center dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr li main ol p pre section table tbody td th tr ul'.split(' '),
@@ -57,7 +84,14 @@ export function readHtml(html: string): MailDocument {
   const addresses: Span[] = [];
   const open: { readonly name: string; readonly isUnseen: boolean; readonly spans: readonly Span[] }[] = [];
 
-  const spansOf = (name: string, attributes: Readonly<Record<string, string>>): Span[] => {
+  let sheet = '';
+  const hiding = new Set<string>();
+  const isUnseen = (name: string, attributes: Attributes): boolean =>
+    unseen.has(name) ||
+    attributes['hidden'] !== undefined ||
+    hides(attributes['style'] ?? '') ||
+    classesOf(attributes).some((one) => hiding.has(one) || isFormerPrice(one));
+  const spansOf = (name: string, attributes: Attributes): Span[] => {
     const spans: Span[] = [];
     const { originalsrc, href } = attributes;
     const targets = [originalsrc, href].filter((target) => target !== undefined);
@@ -65,8 +99,7 @@ export function readHtml(html: string): MailDocument {
     begin(spans);
     if (name === 'a' && targets.length > 0 && hidden === 0)
       links.push(Object.assign(begin(spans), { targets, around: around.filter((element) => element !== undefined).toReversed() }));
-    const marks = `${attributes['class'] ?? ''} ${attributes['css-class'] ?? ''}`;
-    if (/address/i.test(marks) && !/e-?mail/i.test(marks)) addresses.push(begin(spans));
+    if (classesOf(attributes).some(namesAddress)) addresses.push(begin(spans));
     return spans;
   };
   const begin = (spans: Span[]): Span => {
@@ -78,17 +111,20 @@ export function readHtml(html: string): MailDocument {
     onopentag(name, attributes) {
       if (blocks.has(name)) text += '\n';
       const isHidden = isUnseen(name, attributes);
+      if (name === 'style') sheet = '';
       if (isHidden) hidden += 1;
-      const { src } = attributes;
-      if (name === 'img' && src !== undefined && hidden === 0) images.push({ at: text.length, source: src });
+      const { src, alt = '' } = attributes;
+      if (name === 'img' && src !== undefined && hidden === 0) images.push({ at: text.length, source: src, description: alt });
       open.push({ name, isUnseen: isHidden, spans: spansOf(name, attributes) });
     },
     ontext(data) {
       if (hidden === 0) text += data.replace(/\s+/g, ' ');
+      else if (open.at(-1)?.name === 'style') sheet += data;
     },
     // Called for every element in order, also for those that the mail does not close.
     onclosetag(name) {
       const element = open.pop();
+      if (name === 'style') for (const one of hiddenClasses(sheet)) hiding.add(one);
       for (const span of element?.spans ?? []) span.end = text.length;
       if (element?.isUnseen === true) hidden -= 1;
       if (blocks.has(name)) text += '\n';

@@ -1,12 +1,13 @@
 // Reads the listings out of an alert mail, as daft.ie sends them. Pure; the caller bounds its cost.
-import PostalMime from 'postal-mime';
+import PostalMime, { type Attachment } from 'postal-mime';
 import { z } from 'zod';
 import { correctionFor } from '../../platform/mail/charset.ts';
 import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
 import { unwrap } from '../../platform/mail/wrappers.ts';
-import { propertyTypes, readEircode, readGrade } from '../contract.ts';
+import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
 import { type Link, type MailDocument, readHtml, readText, tidy } from './document.ts';
+import { bathsIn, bedsIn, eircodeIn, factsOf, gradeInName, gradeInText, isOfBer, linesOf, priceOf, typeOf } from './facts.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -28,7 +29,7 @@ const mostListings = 100;
  * @param linkPattern matched against the whole URL; its first group is the listing's sourceId
  * @throws Error for bytes that are no mail
  */
-export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp): Promise<AlertMail> {
+export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth = 0): Promise<AlertMail> {
   const parsed = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, forceRfc822Attachments: true });
   const correct = correctionFor(raw);
   const html = correct(parsed.html ?? '');
@@ -39,8 +40,22 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp): Prom
     if (found.length > mostListings) return { kind: 'failed', reason: `more than ${mostListings} listings` };
     if (found.length > 0) return { kind: 'listings', listings: found.map((one) => readListing(document, one)) };
   }
+  for (const attached of depth < deepest ? mailsIn(parsed.attachments) : []) {
+    const found = await parseAlertMail(attached, linkPattern, depth + 1);
+    if (found.kind !== 'ignored') return found;
+  }
   return { kind: 'ignored', reason: 'no listing link' };
 }
+
+/** Mails that are forwarded as an attachment, within one another. */
+const deepest = 3;
+const mostAttached = 10;
+
+const mailsIn = (attachments: readonly Attachment[]): Uint8Array[] =>
+  attachments
+    .filter(({ mimeType, filename }) => mimeType === 'message/rfc822' || filename?.toLowerCase().endsWith('.eml') === true)
+    .slice(0, mostAttached)
+    .map(({ content }) => (typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)));
 
 type Place = { readonly at: number; readonly end: number };
 type Found = {
@@ -115,8 +130,8 @@ function readListing(document: MailDocument, found: Found): FoundListing {
     priceMonthly,
     eircode: eircodeIn(address),
     // A fact that the mail lacks stays as it is known.
-    beds: nearest((text) => countOf(beds, text)),
-    baths: nearest((text) => countOf(baths, text)),
+    beds: nearest(bedsIn),
+    baths: nearest(bathsIn),
     propertyType: nearest(typeOf),
     berRating: firstOf(places, (place) => gradeOf(document, place)),
     mainImageUrl: mainImageOf(document, found),
@@ -136,86 +151,25 @@ function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined
   return undefined;
 }
 
-const linesOf = (text: string): string[] => text.split('\n').map(tidy);
-/** Lines without the address, which may name a house or a bath. */
-const factsOf = (text: string, address?: string): string =>
-  linesOf(text)
-    .filter((line) => line !== address)
-    .join('\n');
+/** The address of a mailbox or of a page. */
+const isOnline = /^(?:\S+@\S+|(?:https?:\/\/|www\.)\S+)$/i;
 
 /** A named address or a line with an eircode, in the card, else before it; else the link's text; else one after the card. */
 function addressOf({ text, addresses }: MailDocument, { links, card, before, after }: Found): string | undefined {
   const named = ({ at, end }: Place) =>
-    firstOf(addresses, (span) => (span.at >= at && span.at < end ? tidy(text.slice(span.at, span.end)) || undefined : undefined));
+    firstOf(addresses, (span) => {
+      const written = span.at >= at && span.at < end ? tidy(text.slice(span.at, span.end)) : '';
+      return written === '' || isOnline.test(written) ? undefined : written;
+    });
   const withEircode = ({ at, end }: Place) => linesOf(text.slice(at, Math.min(end, at + mostRead))).find((line) => eircodeIn(line) !== undefined);
   const linked = links.map(({ at, end }) => tidy(text.slice(at, end))).find((one) => one !== '');
   const within = (places: readonly Place[]) => firstOf(places, named) ?? firstOf(places, withEircode);
   return within(card) ?? within([before]) ?? linked ?? within([after]);
 }
 
-// The second half of an eircode has a digit: `D02 year` is none.
-const eircodeInText = /\b(?:[a-z]\d{2}|d6w) ?(?=[a-z]{0,3}\d)[a-z\d]{4}\b/gi;
-const eircodeIn = (text: string): string | undefined =>
-  text
-    .match(eircodeInText)
-    ?.map(readEircode)
-    .find((one) => one !== undefined);
-
-const amount = String.raw`(?:€|\bEUR)\s?(\d{1,3}(?:,\d{3})+|\d+)(\.\d{1,2})?`;
-/** An amount or a range of two, whose lower end counts. */
-const range = String.raw`${amount}(?:\s*(?:-|–|—|to|and)\s*(?:€|\bEUR)?\s?\d[\d,]*(?:\.\d{1,2})?)?`;
-const monthly = new RegExp(String.raw`${range}\s*(?:per|a|/|p\.?/?)\s*(?:calendar\s+)?(?:month|mth|c?m)\b|${range}\s*monthly\b`, 'gi');
-const weekly = new RegExp(String.raw`${range}\s*(?:per|a|/|p\.?/?)\s*(?:week|wk|w)\b|${range}\s*weekly\b`, 'gi');
-/** Before a former price, or the bound of a saved search. */
-const isOther =
-  /\b(?:was|were|previously|formerly|originally|reduced from|down from|old price|up to|max(?:imum)?\.?|under|below|at most|budget(?: of)?)\s*:?\s*$/i;
-
-/** The first price above 0: a month's, else a week's for as long as a month is. */
-function priceOf(text: string): number | undefined {
-  const perWeek = firstAmount(text, weekly);
-  return firstAmount(text, monthly) ?? (perWeek === undefined ? undefined : Math.round((perWeek * 5200) / 12) / 100);
-}
-
-function firstAmount(text: string, pattern: RegExp): number | undefined {
-  const amounts = [...text.matchAll(pattern)]
-    .filter(({ index }) => !isOther.test(text.slice(Math.max(index - 40, 0), index)))
-    .map(([, whole, cents, otherWhole = '', otherCents]) => Number(`${(whole ?? otherWhole).replaceAll(',', '')}${cents ?? otherCents ?? ''}`));
-  return amounts.find((one) => one > 0);
-}
-
-const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
-const number = String.raw`\d{1,2}|${words.slice(1).join('|')}`;
-const counted = (noun: string) =>
-  new RegExp(
-    String.raw`\b(${number})(?:\s*(?:-|–|to)\s*(?:${number}))?(?:\s*x\s*|[\s-]*)(?:(?:double|single|twin|large|small|spacious|en-?suite)[\s-]+){0,2}${noun}(?:s|rooms?|roomed)?\b`,
-    'gi',
-  );
-const beds = counted('bed');
-const baths = counted('bath');
-/** The bound of a saved search is no fact of a listing. */
-const isBound = /\b(?:min(?:imum)?\.?|max(?:imum)?\.?|at least|at most|up to|more than)\s*:?\s*$/i;
-
-function countOf(pattern: RegExp, text: string): number | undefined {
-  const found = [...text.matchAll(pattern)].find(({ index }) => !isBound.test(text.slice(Math.max(index - 20, 0), index)))?.[1]?.toLowerCase();
-  if (found === undefined) return undefined;
-  return words.includes(found) ? words.indexOf(found) : Number(found);
-}
-
-const typeWords = new RegExp(String.raw`\b(?:${propertyTypes.filter((type) => type !== 'Other').join('|')})\b`, 'i');
-
-function typeOf(text: string): string | undefined {
-  const word = typeWords.exec(text)?.[0].toLowerCase();
-  return propertyTypes.find((type) => type.toLowerCase() === word);
-}
-
-// `…/ber/B2.svg`, `ber_b2@2x.png`: the grade stands by itself or after `ber`.
-const isOfBer = (source: string) => /(?:^|[^a-z])ber(?![a-z]{2})/i.test(source);
-const gradeInName = /(?:^|[^a-z\d]|ber)([a-c][1-3]|[de][12]|[fg]|exempt)(?![a-z\d])/i;
-const gradeInText = /\bBER\b[\s:–-]*(?:rating|rated)?[\s:–-]*([a-c][1-3]|[de][12]|[fg]|exempt)\b/i;
-
 function gradeOf({ images, text }: MailDocument, { at, end }: Place): string | undefined {
-  const within = images.filter((image) => image.at >= at && image.at <= end && isOfBer(image.source));
-  const names = within.map(({ source }) => source.replace(/\?.*/s, '').split('/').at(-1) ?? '');
+  const within = images.filter((image) => image.at >= at && image.at <= end && isOfBer(`${image.source} ${image.description}`));
+  const names = within.flatMap(({ source, description }) => [source.replace(/\?.*/s, '').split('/').at(-1) ?? '', description]);
   const inText = gradeInText.exec(factsOf(text.slice(at, Math.min(end, at + mostRead))))?.[1];
   return firstOf([...names.map((name) => gradeInName.exec(name)?.[1]), inText], (grade) => (grade === undefined ? undefined : readGrade(grade)));
 }

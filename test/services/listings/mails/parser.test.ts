@@ -174,6 +174,15 @@ describe('parseAlertMail', () => {
       '<div style="display:none">€3,000 per month, 5 Bed House</div>€1,850 per month': 1850,
       '<span style="font-size:0">€3,000 per month</span>€1,850 per month': 1850,
       '<p hidden>€3,000 per month</p>€1,850 per month': 1850,
+      '<i class="old-price">€2,000 per month</i> €1,850 per month': 1850,
+      '€2,000 per month → €1,850 per month': 1850,
+      '€2,000 per month -> €1,850 per month': 1850,
+      'Price changed from €2,000 per month to €1,850 per month': 1850,
+      'Reduced by €150 per month to €1,850 per month': 1850,
+      'Save €150 per month! €1,850 per month': 1850,
+      'Parking: €100 per month. Rent: €1,850 per month': 1850,
+      'Deposit of €1,900 per month, €1,850 per month': 1850,
+      '€1,850 per month (was €2,000 per month)': 1850,
     }))
       it(`give ${expected} for ${price}`, async () => expect((await listingOf({ price })).priceMonthly).to.equal(expected));
 
@@ -185,6 +194,15 @@ describe('parseAlertMail', () => {
       '2 to 3 bed': 2,
       '2-3 bedrooms': 2,
       'four spacious double bedrooms': 4,
+      '2/3 bed': 2,
+      '2‑bed': 2,
+      '2 – 3 bed': 2,
+      'Bedrooms: 2, Bathrooms: 1': 2,
+      'Beds 2 Baths 1': 2,
+      'No. of bedrooms: 3': 3,
+      '2BR apartment': 2,
+      'eleven beds': 11,
+      '1.5 Bath, 3 Bed': 3,
     }))
       it(`count ${beds} beds in "${facts}"`, async () => expect((await listingOf({ facts })).beds).to.equal(beds));
 
@@ -207,11 +225,23 @@ describe('parseAlertMail', () => {
       'Deposit €500. €900 per month': 900,
       '€300 per week': 1300,
       '€300 per week or €1,250 per month': 1250,
+      '1,850 € per month': 1850,
+      '1850 EUR p.c.m.': 1850,
+      '1,850 euro a month': 1850,
+      '€1.850 per month': 1850,
+      '€1.850,50 per month': 1850.5,
+      '€1 850 per month': 1850,
+      '€1,850 (per month)': 1850,
+      '€1,850 <small>/mo</small>': 1850,
+      '€1,850 each month': 1850,
+      'Monthly rent: €1,850': 1850,
+      'Per month: €1,850': 1850,
+      '€1,234,567 per month': 1_234_567,
     };
     for (const [price, expected] of Object.entries(prices)) {
       it(`of "${price}" is ${expected}`, async () => expect((await listingOf({ price })).priceMonthly).to.equal(expected));
     }
-    for (const price of ['€0 per month', '', 'Price on application', 'Deposit €900', '1,850 per month', '€ per month']) {
+    for (const price of ['€0 per month', '', 'Price on application', 'Deposit €900', '1,850 per month', '€ per month', '€1,850 per moment', '€1,850 a mile']) {
       it(`is not in "${price}", and the mail has failed`, async () => {
         expect(await parse(alertMail({ html: card({ price }) }))).to.deep.equal({ kind: 'failed', reason: 'no price' });
       });
@@ -227,6 +257,9 @@ describe('parseAlertMail', () => {
     it('are the number before Bed and Bath', async () => {
       expect(await listingOf({ facts: '3 Beds | 2 Baths' })).to.include({ beds: 3, baths: 2 });
       expect(await listingOf({ facts: '1 bedroom, 1 bathroom' })).to.include({ beds: 1, baths: 1 });
+      expect(await listingOf({ facts: 'Beds: 3 Baths: 2' })).to.include({ beds: 3, baths: 2 });
+      expect(await listingOf({ facts: '3 beds 2 baths' })).to.include({ beds: 3, baths: 2 });
+      expect(await listingOf({ facts: '2 Bed 1.5 Bath' })).to.include({ beds: 2, baths: 1 });
       expect(await listingOf({ facts: '<td>10 Bed</td><td>2 Bath</td>' })).to.include({ beds: 10, baths: 2 });
     });
 
@@ -284,6 +317,18 @@ describe('parseAlertMail', () => {
       expect(await address('<i class="address">\u200c </i><i class="address">1 Main St</i>')).to.equal('1 Main St');
     });
 
+    for (const [before, expected] of [
+      ['<i class="email-address">info@agent.example</i><i class="address">1 Main St</i>', '1 Main St'],
+      ['<i class="emailAddress">Agent</i><i class="address">1 Main St</i>', '1 Main St'],
+      ['<i class="address no-email-link">1 Main St</i>', '1 Main St'],
+      ['<i class="address">info@agent.example</i><i class="address">1 Main St</i>', '1 Main St'],
+      ['<i class="address">https://agent.example/a</i><i class="address">www.agent.example</i><i class="address">1 Main St</i>', '1 Main St'],
+      ['<i class="web-address">agent.example</i><i class="ip-address">1.2.3.4</i><i class="address">1 Main St</i>', '1 Main St'],
+      ['<i class="agent-address">5 Other Rd</i><i class="office_address">5 Other Rd</i><i class="property-address">1 Main St</i>', '1 Main St'],
+      ['<i class="shipping">1</i><i class="strip-address">1 Main St</i>', '1 Main St'],
+    ] as const)
+      it(`is that of the flat in ${before}`, async () => expect(await address(before)).to.equal(expected));
+
     it('is else the line that holds an eircode', async () => {
       expect(await address('<p>In the D02 year</p>')).to.equal('Elsewhere, T12 W8K3');
       expect((await inText('New!\r\n1 Main St, Dublin 6W, d6wxy00\r\n€900 per month')).address).to.equal('1 Main St, Dublin 6W, d6wxy00');
@@ -310,12 +355,9 @@ describe('parseAlertMail', () => {
     });
   });
 
-  it('sees nothing in styles, scripts, titles and comments, nor in attached mails', async () => {
+  it('sees nothing in styles, scripts, titles and comments', async () => {
     const hidden = '<style>9 Bed €9,999 per month</style><script>"8 Bath"</script><!-- House --><title>7 Bed</title>';
     expect(await listingOf({ price: `${hidden}€900 per month`, facts: 'Studio' })).to.include({ priceMonthly: 900, propertyType: 'Studio' });
-    const attached = `Content-Type: multipart/mixed; boundary=outer\r\n\r\n--outer\r\n\r\nFYI\r\n--outer\r\nContent-Type: message/rfc822\r\n\r\n`;
-    const mail = Buffer.concat([Buffer.from(`From: a@example.org\r\n${attached}`), alertMail(), Buffer.from('\r\n--outer--\r\n')]);
-    expect(await parse(mail)).to.include({ kind: 'ignored' });
   });
 
   it('ignores a mail without a body, and what is no mail', async () => {
