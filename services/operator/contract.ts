@@ -1,5 +1,6 @@
 // The three kinds of `signalbox.dev/v1alpha1` as their users write them, their statuses, and every reason that a condition can have.
 import { z } from 'zod';
+import { Generate } from '../secrets/management/contract.ts';
 
 export const group = 'signalbox.dev';
 export const version = 'v1alpha1';
@@ -58,7 +59,7 @@ export const reasons = [
 ] as const;
 export type Reason = (typeof reasons)[number];
 /** Reasons of Events: those of a changed condition, and those of an action. */
-export type EventReason = Reason | 'Rotated' | 'RolledOut' | 'FormerKeyDeleted';
+export type EventReason = Reason | 'Rotated' | 'RolledOut' | 'FormerKeyDeleted' | 'Generated';
 
 const dnsName = (max: number) =>
   z
@@ -80,7 +81,8 @@ export type KeyRef = z.output<typeof KeyRef>;
 const rule = (cel: string, message: string) => ({ rule: cel, message });
 const rules = (...all: readonly { rule: string; message: string }[]) => ({ 'x-kubernetes-validations': all });
 const immutable = (what: string) => rules(rule('self == oldSelf', `${what} is immutable: delete this object and create another one`));
-const oneOf = (one: string, other: string) => rules(rule(`has(self.${one}) != has(self.${other})`, `exactly one of ${one} and ${other} must be given`));
+const exactlyOne = (one: string, other: string) => [rule(`has(self.${one}) != has(self.${other})`, `exactly one of ${one} and ${other} must be given`)];
+const oneOf = (one: string, other: string) => rules(...exactlyOne(one, other));
 const keyedBy = (...keys: readonly string[]) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
 /** A duration in Go's notation, in whole hours, minutes and seconds. */
@@ -201,6 +203,10 @@ export const SecretApplicationSpec = z.object({
   rollout: Rollout.optional().describe(
     'Workloads of this namespace that are rolled when the key was replaced. Default: those whose pods take the Secret of apiKeySecretRef by a variable or a volume.',
   ),
+  generate: z
+    .enum(['Deny', 'Allow'])
+    .default('Deny')
+    .describe('Whether SyncedSecrets of this namespace may have random values made in the application, for secrets that have none.'),
   deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('Whether the application stays in the service when this object is deleted.'),
   existing: z
     .enum(['Fail', 'Adopt'])
@@ -233,8 +239,15 @@ const DataEntry = z
       .enum(['Base64'])
       .optional()
       .describe('How the value is decoded: Base64 for bytes, such as a keystore, that the service holds in base64. Default: it is not.'),
+    generate: z
+      .object({
+        length: z.int().min(8).max(1024).default(32).describe('How many characters.'),
+        alphabet: Generate.shape.alphabet.describe('Which characters; symbols adds -._~+=, to the letters and digits.'),
+      })
+      .optional()
+      .describe('A random value is made in the service where the environment has no version of the secret. The SecretApplication must say generate: Allow.'),
   })
-  .meta(oneOf('secret', 'configuration'));
+  .meta(rules(...exactlyOne('secret', 'configuration'), rule('!has(self.generate) || has(self.secret)', 'generate goes with secret')));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));
 
 // Controllers of Kubernetes act on Secrets of their own types, and by their own annotations, with rights that the author of an object lacks:
@@ -285,6 +298,12 @@ export const SyncedSecretSpec = z
         type: TargetType.describe('The type of the Secret; of the types of Kubernetes only those that hold data of applications. Immutable.'),
         labels: Notes.describe('Labels of the Secret; a label that is taken out of the object stays on the Secret.'),
         annotations: Notes.describe('Annotations of the Secret; an annotation that is taken out of the object stays on the Secret.'),
+        mergePolicy: z
+          .enum(['Replace', 'Merge'])
+          .default('Replace')
+          .describe(
+            'How keys that other writers add to the Secret are treated: Replace removes them, Merge leaves them; a key that is taken out of the object then stays, too.',
+          ),
         deletionPolicy: z
           .enum(['Delete', 'Retain'])
           .default('Delete')
@@ -297,7 +316,12 @@ export const SyncedSecretSpec = z
     refreshInterval: Duration.default('5m').describe('How often values are read when the change feed reports nothing.'),
     rollout: Rollout.default([]).describe('Workloads of this namespace that are rolled once for each change of the content.'),
   })
-  .meta(oneOf('applicationRef', 'apiKeySecretRef'));
+  .meta(
+    rules(
+      ...exactlyOne('applicationRef', 'apiKeySecretRef'),
+      rule('has(self.applicationRef) || !has(self.data) || self.data.all(entry, !has(entry.generate))', 'generate goes with applicationRef'),
+    ),
+  );
 export type SyncedSecretSpec = z.output<typeof SyncedSecretSpec>;
 export const SyncedSecretStatus = z.object({
   ...conditions,

@@ -13,7 +13,7 @@ import { type Controller, createManager } from './manager.ts';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { createSecretsService, type SecretsService } from './secrets-service.ts';
 import { createSecretApplications } from './secret-applications/controller.ts';
-import { createOwnership, type Ownership } from './secret-applications/owner.ts';
+import { createOwnership, type Ownership } from './ownership.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 import { createWithoutService } from './without-service.ts';
 
@@ -31,7 +31,7 @@ function serviceOf({ secretsUrl }: OperatorConfig, adminKey: string | undefined)
 const controllersOf = (service: SecretsService | undefined, ownership: Ownership): Controller[] => [
   createBrokerConnections(),
   ...(service
-    ? [createSecretApplications(service, ownership), createSyncedSecrets(service)]
+    ? [createSecretApplications(service, ownership), createSyncedSecrets(service, ownership)]
     : [createWithoutService('SecretApplication'), createWithoutService('SyncedSecret')]),
 ];
 

@@ -19,7 +19,7 @@ import { mebibyte, residentBytes } from '../support/usage.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually } from '../support/wait.ts';
 import { applyChartRights, type ChartRights, type OperatorProcess, startOperator } from './chart-rights.ts';
-import { createTestCluster, type TestCluster } from './operator.ts';
+import { createTestCluster, ownershipIn, type TestCluster } from './operator.ts';
 
 const namespaceResource: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -98,7 +98,7 @@ describeWith(apiServer, 'attacks on the operator', function () {
     };
     const object: KubeObject = { apiVersion, kind: 'SyncedSecret', metadata, spec };
     const caches = { SyncedSecret: { get: () => object, list: () => [object] } };
-    const controller: Controller = createSyncedSecrets(createSecretsService({ baseUrl: service.url, adminKey: adminToken }));
+    const controller: Controller = createSyncedSecrets(createSecretsService({ baseUrl: service.url, adminKey: adminToken }), ownershipIn(cluster.namespace));
     const readSecret = createSecretReader(ours, { place: undefined, tokens: [adminToken] });
     await controller.reconcile(`${cluster.namespace}/${name}`, {
       cluster: ours,
@@ -252,6 +252,33 @@ describeWith(apiServer, 'attacks on the operator', function () {
       expect(await isReady('SecretApplication', 'wages', 'Conflict')).to.include('Operator__AdoptNamespaces');
       expect(await isAccepted(plainApiKey)).to.equal(true);
       expect(await cluster.secretData('wages-key')).to.deep.equal({});
+    });
+  });
+
+  describe('a value that a SyncedSecret has generated', () => {
+    const data = [{ key: 'A', secret: 'new', generate: {} }];
+
+    it('is not made in an application of another owner, whatever key and SecretApplication the author has', async () => {
+      await management.createApplication({ name: 'Bonus', owner: 'prod/payroll/bonus' });
+      await applyApplication('bonus', { generate: 'Allow' });
+      await isReady('SecretApplication', 'bonus', 'Conflict');
+      // A key of the author's own application lets the reading pass.
+      const key = (await cluster.secretData('shop-key'))?.['api-key'] ?? '';
+      await cluster.apply(secretResource, { metadata: { name: 'bonus-key' }, data: { 'api-key': base64(key) } });
+      await applySynced('bonus', { applicationRef: { name: 'bonus' }, data });
+      expect(await isReady('SyncedSecret', 'bonus', 'Conflict')).to.include('does not own the application bonus');
+      expect(await management.secrets('bonus')).to.deep.equal([]);
+    });
+
+    it('is not made where the SecretApplication does not allow it', async () => {
+      await applySynced('uninvited', { data });
+      expect(await isReady('SyncedSecret', 'uninvited', 'ValueRefused')).to.include('does not say generate: Allow');
+      expect((await management.secrets('shop')).map(({ name }) => name)).not.to.include('new');
+    });
+
+    it('is not made with a key alone', async () => {
+      const refusal = await refusalOf(applySynced('keyed', { applicationRef: undefined, apiKeySecretRef: { name: 'shop-key', key: 'api-key' }, data }));
+      expect(refusal).to.include('generate goes with applicationRef');
     });
   });
 

@@ -29,7 +29,7 @@ describeWith(kubernetes, 'a second writer', () => {
     management = createManagementClient({ baseUrl: service.url, credential: adminToken });
     cluster = await createTestCluster();
     const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
-    const controllers = () => [createSecretApplications(secrets, ownershipIn(cluster.namespace)), createSyncedSecrets(secrets)];
+    const controllers = () => [createSecretApplications(secrets, ownershipIn(cluster.namespace)), createSyncedSecrets(secrets, ownershipIn(cluster.namespace))];
     operator = await runControllers(controllers, cluster.namespace, { log: silentLog, feed: secrets.follow });
   });
   after(async () => {
@@ -88,6 +88,28 @@ describeWith(kubernetes, 'a second writer', () => {
     await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name: 'target' }, spec: { ...spec, data: [{ key: 'B', secret: 'password' }] } });
     await isReady('SyncedSecret', 'target', 'Synced');
     expect(await cluster.secretData('target')).to.deep.equal({ B: value });
+  });
+
+  it('of keys that are its own is undone with mergePolicy: Replace, and left with Merge, however often it writes', async () => {
+    await applyApplication('merged');
+    await isReady('SecretApplication', 'merged', 'InSync');
+    await management.createSecret('merged', { name: 'password' });
+    const value = secretValue('merged');
+    await management.setValues('merged', 'password', [{ environmentSlug: 'local', value }]);
+    const apply = (mergePolicy: 'Merge' | 'Replace') =>
+      cluster.apply(resourceOf('SyncedSecret'), {
+        metadata: { name: 'merged' },
+        spec: { applicationRef: { name: 'merged' }, environment: 'local', target: { mergePolicy }, data: [{ key: 'A', secret: 'password' }] },
+      });
+    const encoded = (text: string) => Buffer.from(text).toString('base64');
+    await apply('Merge');
+    await isReady('SyncedSecret', 'merged', 'Synced');
+    for (let n = 0; n < 10; n++) await cluster.apply(secretResource, { metadata: { name: 'merged' }, data: { B: encoded(String(n)) } });
+    await cluster.apply(secretResource, { metadata: { name: 'merged' }, data: { A: encoded('theirs'), B: encoded('last') } });
+    await eventually(async () => expect(await cluster.secretData('merged')).to.deep.equal({ A: value, B: 'last' }));
+    expect(await isReady('SyncedSecret', 'merged', 'Synced')).to.equal('1 key');
+    await apply('Replace');
+    await eventually(async () => expect(await cluster.secretData('merged')).to.deep.equal({ A: value }));
   });
 
   it('of a key makes the object Contested, and the key is not rotated for a minute', async () => {

@@ -72,6 +72,11 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
   ],
   ['SyncedSecret', 'a key with two sources', { data: [{ key: 'A', secret: 'a', configuration: 'B' }] }, /exactly one of secret and configuration/],
   ['SyncedSecret', 'a key without a source', { data: [{ key: 'A' }] }, /exactly one of secret and configuration/],
+  ['SyncedSecret', 'a generated entry', { data: [{ key: 'A', configuration: 'B', generate: {} }] }, /generate goes with secret/],
+  ['SyncedSecret', 'a short generated value', { data: [{ key: 'A', secret: 'a', generate: { length: 7 } }] }, /length/],
+  ['SyncedSecret', 'unknown characters', { data: [{ key: 'A', secret: 'a', generate: { alphabet: 'runes' } }] }, /alphabet/],
+  ['SyncedSecret', 'an unknown policy of merging', { target: { mergePolicy: 'Mix' } }, /mergePolicy/],
+  ['SecretApplication', 'a workload twice', { rollout: [roll, roll] }, /rollout/],
   ['SyncedSecret', 'a workload twice', { rollout: [roll, roll] }, /rollout/],
   ['SyncedSecret', 'a workload that is none', { rollout: [{ kind: 'Job', name: 'shop' }] }, /rollout/],
   ['SyncedSecret', 'more keys than there may be', { data: Array.from({ length: 1001 }, (_, n) => ({ key: `K${n}`, secret: 'a' })) }, /data/],
@@ -154,7 +159,7 @@ describeWith(kubernetes, 'the definitions', () => {
     await create('SyncedSecret', 'filled', { environment: 'production', apiKeySecretRef: { name: 'a', key: 'b' } });
     const spec = (await at.find(resourceOf('SyncedSecret'), 'filled'))?.['spec'];
     expect(spec).to.deep.include({
-      target: { annotations: {}, deletionPolicy: 'Delete', labels: {}, type: 'Opaque' },
+      target: { annotations: {}, deletionPolicy: 'Delete', labels: {}, mergePolicy: 'Replace', type: 'Opaque' },
       refreshInterval: '5m',
       data: [],
       rollout: [],

@@ -9,7 +9,7 @@ import { Condition, group } from '../../services/operator/contract.ts';
 import { type Controller, type ManagerOptions, createManager } from '../../services/operator/manager.ts';
 import { definitions, type Kind } from '../../services/operator/definitions.ts';
 import { createOperatorMetrics } from '../../services/operator/metrics.ts';
-import { createOwnership } from '../../services/operator/secret-applications/owner.ts';
+import { createOwnership } from '../../services/operator/ownership.ts';
 import { resourceOf, secretResource } from '../../services/operator/secrets.ts';
 import { createMetrics } from '../../services/platform/metrics.ts';
 import { sharedApiServer } from '../support/kubernetes.ts';

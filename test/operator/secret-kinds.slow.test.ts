@@ -48,7 +48,7 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     const feed = isFed && { feed: secrets.follow };
     captured = captureLog('warn');
     return runControllers(
-      () => [createSecretApplications(secrets, ownershipIn(namespace), { formerKeyMs: 0, lookMs: 200 }), createSyncedSecrets(secrets)],
+      () => [createSecretApplications(secrets, ownershipIn(namespace), { formerKeyMs: 0, lookMs: 200 }), createSyncedSecrets(secrets, ownershipIn(namespace))],
       namespace,
       {
         log: captured.log,

@@ -11,7 +11,7 @@ import { kubernetes } from '../support/kubernetes.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { eventually, freePort } from '../support/wait.ts';
-import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
+import { createTestCluster, ownershipIn, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
 type State = 'works' | 'feed answers 503' | 'feed hangs' | 'away';
 
@@ -77,7 +77,10 @@ describeWith(kubernetes, 'a SyncedSecret and the state of the secrets service', 
     ] as const)
       await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name }, spec: { ...spec, refreshInterval } });
     const secrets = createSecretsService({ baseUrl: proxy.url, adminKey: adminToken });
-    operator = await runControllers(() => [createSyncedSecrets(secrets)], cluster.namespace, { log: silentLog, feed: secrets.follow });
+    operator = await runControllers(() => [createSyncedSecrets(secrets, ownershipIn(cluster.namespace))], cluster.namespace, {
+      log: silentLog,
+      feed: secrets.follow,
+    });
   });
   after(async () => {
     await operator.stop();

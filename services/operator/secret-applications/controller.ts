@@ -10,7 +10,7 @@ import { createReferring, createSpecs, faultOf } from '../specs.ts';
 import { report, statusOf } from '../status.ts';
 import { keep } from './apply.ts';
 import { applicationOf, isSealed, writtenFor } from './key-secret.ts';
-import type { Ownership } from './owner.ts';
+import type { Ownership } from '../ownership.ts';
 import { rotationTiming } from './rotation.ts';
 
 const resource = resourceOf('SecretApplication');

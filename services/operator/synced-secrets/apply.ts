@@ -1,15 +1,15 @@
 // Brings the target of a SyncedSecret to the values of the secrets service, and rolls the workloads that use it.
 import { toError } from '../../platform/errors.ts';
 import type { ConsumerClient } from '../../secrets/client.ts';
-import type { KubeObject } from '../cluster/cluster.ts';
 import type { Contest } from '../contention.ts';
-import type { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
+import type { SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { rollOut, rolloutAnnotation } from '../rollout.ts';
-import { type SecretsService, serviceFailure, unlessMissing } from '../secrets-service.ts';
+import { serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { keyText, secretText } from '../secrets.ts';
 import { durationMs } from '../specs.ts';
 import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
+import { generatedOf, generateValues, type GenerateSubject } from './generate.ts';
 import { compose, maxTargetBytes, namesIn, type Read, sourcesOf } from './reconcile.ts';
 import { removeFormer, type Subject as TargetSubject, targetName, writeTarget } from './target.ts';
 import { TemplateError } from './template.ts';
@@ -26,10 +26,7 @@ export type Outcome = {
   readonly failure?: Error;
 };
 
-export type Subject = TargetSubject & {
-  readonly service: SecretsService;
-  readonly applicationSpec: (object: KubeObject) => SecretApplicationSpec | undefined;
-};
+export type Subject = TargetSubject & GenerateSubject;
 
 const refreshMs = ({ refreshInterval }: SyncedSecretSpec) => Math.max(durationMs(refreshInterval), 1000);
 
@@ -59,7 +56,14 @@ async function readValues(subject: Subject, context: ReconcileContext): Promise<
   let read: Read;
   try {
     sources = sourcesOf(spec);
-    read = await readService(service.consumer(key, context.signal), sources, spec.environment);
+    const consumer = service.consumer(key, context.signal);
+    read = await readService(consumer, sources, spec.environment);
+    const without = generatedOf(spec, read.secrets.has.bind(read.secrets));
+    if (without.length > 0) {
+      const refused = await generateValues(subject, context, without);
+      if (refused) return { readiness: refused };
+      read = await readService(consumer, sources, spec.environment);
+    }
   } catch (error) {
     if (error instanceof TemplateError) return { readiness: notReady('InvalidTemplate', error.message) };
     const failure = serviceFailure(error);

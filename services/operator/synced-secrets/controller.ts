@@ -4,6 +4,7 @@ import type { Caches, Changes, Controller } from '../manager.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import { createContention } from '../contention.ts';
 import { SecretApplicationSpec, SyncedSecretSpec } from '../contract.ts';
+import type { Ownership } from '../ownership.ts';
 import type { SecretsService } from '../secrets-service.ts';
 import { createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs, faultOf } from '../specs.ts';
@@ -16,7 +17,7 @@ const specOf = createSpecs(SyncedSecretSpec);
 const referring = createReferring(specOf);
 const applicationSpec = createSpecs(SecretApplicationSpec);
 
-export function createSyncedSecrets(service: SecretsService): Controller {
+export function createSyncedSecrets(service: SecretsService, ownership: Ownership): Controller {
   const writes = createOwnWrites();
   const contention = createContention();
 
@@ -63,7 +64,7 @@ export function createSyncedSecrets(service: SecretsService): Controller {
         await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...statusOf(object), readiness: faultOf(SyncedSecretSpec, object) });
         return {};
       }
-      const { againAfterMs, failure, ...status } = await sync({ object, spec, service, applicationSpec, writes, contention }, context);
+      const { againAfterMs, failure, ...status } = await sync({ object, spec, service, ownership, applicationSpec, writes, contention }, context);
       // The status of the last content stays.
       const before = status.readiness.isReady ? {} : statusOf(object);
       await report({ cluster: context.cluster, resource, now: context.now() }, object, { ...before, ...status });

@@ -98,15 +98,22 @@ export type Target = {
   readonly annotations: Texts;
   readonly isOwnedBy: boolean;
 };
-type Wished = { readonly data: Texts; readonly hash: string; readonly labels: Texts; readonly annotations: Texts; readonly ownerReference: object | undefined };
+type Wished = {
+  readonly data: Texts;
+  readonly mergePolicy: SyncedSecretSpec['target']['mergePolicy'];
+  readonly hash: string;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly ownerReference: object | undefined;
+};
 
 const differs = (present: Texts, wished: Texts) => Object.entries(wished).some(([key, value]) => present[key] !== value);
 
-/** A merge patch after which the Secret holds the data and nothing else; undefined when it does already. A newer version of another writer makes the API server refuse it. */
-export function planTarget(target: Target, { data, hash, labels, annotations: noted, ownerReference }: Wished, now: Date): object | undefined {
+/** A merge patch after which the Secret holds the data, and with `Replace` nothing else; undefined when it does already. A newer version of another writer makes the API server refuse it. */
+export function planTarget(target: Target, { data, mergePolicy, hash, labels, annotations: noted, ownerReference }: Wished, now: Date): object | undefined {
   const hasChanged = target.annotations[annotations.contentHash] !== hash;
   const stamps = { [annotations.contentHash]: hash, ...(hasChanged && { [annotations.contentChangedAt]: now.toISOString() }) };
-  const extra = Object.keys(target.data).filter((key) => !Object.hasOwn(data, key));
+  const extra = mergePolicy === 'Merge' ? [] : Object.keys(target.data).filter((key) => !Object.hasOwn(data, key));
   const wishedNotes = { ...noted, ...stamps };
   const isAsWished =
     !differs(target.data, data) &&

@@ -36,7 +36,7 @@ export async function writeTarget(subject: Subject, data: Data, context: Reconci
   const { cluster, readSecret, now } = context;
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
-  const { labels, annotations: noted, type } = spec.target;
+  const { labels, annotations: noted, type, mergePolicy } = spec.target;
   const found = await readSecret(key);
   if (!found) return createTarget(subject, data, context);
   if (annotationOf(found, 'owner') !== owner || found['type'] !== type) return 'not owned';
@@ -53,7 +53,14 @@ export async function writeTarget(subject: Subject, data: Data, context: Reconci
   };
   const patch = planTarget(
     target,
-    { data, hash, labels, annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt }, ownerReference: ownerReferenceOf(subject) },
+    {
+      data,
+      mergePolicy,
+      hash,
+      labels,
+      annotations: { ...noted, [annotations.owner]: owner, [annotations.salt]: salt },
+      ownerReference: ownerReferenceOf(subject),
+    },
     now(),
   );
   const contest = admit(subject, data, { isWritten: patch !== undefined, now: now() });

@@ -68,7 +68,14 @@ describe('what a SyncedSecret writes', () => {
 });
 
 describe('the target of a SyncedSecret', () => {
-  const wished = { data: { A: base64('1') }, hash: 'h1', labels: { team: 'a' }, annotations: {}, ownerReference: { uid: 'u' } };
+  const wished = {
+    data: { A: base64('1') },
+    mergePolicy: 'Replace' as const,
+    hash: 'h1',
+    labels: { team: 'a' },
+    annotations: {},
+    ownerReference: { uid: 'u' },
+  };
   const target: Target = {
     resourceVersion: '7',
     data: wished.data,
@@ -97,6 +104,14 @@ describe('the target of a SyncedSecret', () => {
         [annotations.contentHash]: 'h2',
         [annotations.contentChangedAt]: now.toISOString(),
       });
+  });
+
+  it('loses keys of other writers, and keeps them with mergePolicy: Merge', () => {
+    const more = { ...target, data: { ...target.data, B: base64('theirs') } };
+    expect(planTarget(more, wished, now))
+      .to.have.property('data')
+      .that.deep.equals({ A: base64('1'), B: null });
+    expect(planTarget(more, { ...wished, mergePolicy: 'Merge' }, now)).to.equal(undefined);
   });
 
   it('gets and loses its owner with the deletion policy', () => {

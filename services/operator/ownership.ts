@@ -1,5 +1,5 @@
 // The owner of an application in the secrets service: a SecretApplication, by cluster, namespace and name.
-import type { Cluster, Key, Resource } from '../cluster/cluster.ts';
+import type { Cluster, Key, Resource } from './cluster/cluster.ts';
 
 const namespaces: Resource = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces' };
 
