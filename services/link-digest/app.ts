@@ -25,6 +25,7 @@ import { createLinkStore } from './links/store.ts';
 import { loginRoute } from './login/login.ts';
 import { createLoginStore } from './login/store.ts';
 import { bearer, createTokens } from './login/tokens.ts';
+import type { MailReader } from './mails/reader.ts';
 import { measureDigest } from './metrics.ts';
 import { createArrivals } from './newsletters/arrivals.ts';
 import { newsletterRoutes } from './newsletters/newsletters.ts';
@@ -39,6 +40,8 @@ export type DigestParts = {
   readonly database: Pool;
   /** The broker of the queue of mails. */
   readonly broker: Broker;
+  /** Shared with the consumer of mails: one thread parses for both. */
+  readonly mailReader: Pick<MailReader, 'show'>;
   readonly health: Health;
   readonly lifecycle: Lifecycle;
   readonly log: Log;
@@ -56,7 +59,7 @@ const tags = {
   statistics: { name: 'Statistics', description: 'Counts of links, newsletters and authors' },
 };
 
-export function createDigestApp({ config, database, broker, health, lifecycle, log, metrics, ...parts }: DigestParts): App {
+export function createDigestApp({ config, database, broker, mailReader, health, lifecycle, log, metrics, ...parts }: DigestParts): App {
   const { clock = systemClock, snapshotLimits = usualSnapshotLimits } = parts;
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox link-digest', log }));
   const counting = { service: 'link-digest', redis, database, log, metrics };
@@ -75,7 +78,7 @@ export function createDigestApp({ config, database, broker, health, lifecycle, l
     ]),
     ...tagged(tags.login, [loginRoute({ config, store: createLoginStore(database), tokens, clock, limit: logins })]),
     ...tagged(tags.links, linkRoutes({ store: links, scores, decisions: createDecisionStore(database), openSnapshot, clock })),
-    ...tagged(tags.newsletters, newsletterRoutes(newsletters)),
+    ...tagged(tags.newsletters, newsletterRoutes(newsletters, mailReader)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
     ...tagged(tags.statistics, [statsRoute(newsletters, links)]),
   ];

@@ -306,4 +306,6 @@ export const Problems = problems({
   linkMissing: { status: 404, title: 'No such link' },
   newsletterMissing: { status: 404, title: 'No such newsletter' },
   authorMissing: { status: 404, title: 'No such author' },
+  mailDeleted: { status: 410, title: 'The mail of this newsletter was deleted after its retention time' },
+  mailUnreadable: { status: 422, title: 'The mail cannot be shown' },
 });

@@ -11,9 +11,9 @@ const migrations: MigrationSource = { schema: 'digest', directory: new URL('migr
 
 async function start(runtime: Runtime, config: DigestConfig): Promise<void> {
   const { log, metrics, health, lifecycle, listen } = runtime;
-  const { database, broker, handler } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool: requestLimits });
+  const { database, broker, handler, mailReader } = await openIngest(runtime, config, { name: 'signalbox link-digest', migrations, pool: requestLimits });
   if (config.consumes === 'true') lifecycle.onStop('consumer of mails', consumeMails(broker, handler).stop);
-  await listen(createDigestApp({ config, database, broker, health, lifecycle, log, metrics }), config.port);
+  await listen(createDigestApp({ config, database, broker, mailReader, health, lifecycle, log, metrics }), config.port);
 }
 
 export const deployable: Deployable<DigestConfig> = {

@@ -7,7 +7,7 @@ import { createPool, type requestLimits } from '../../platform/postgres/pool.ts'
 import type { Runtime, Worker } from '../../platform/process/deployable.ts';
 import { sleepUntil, systemClock } from '../../platform/time.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config.ts';
-import { createNewsletterReader } from '../mails/reader.ts';
+import { createMailReader } from '../mails/reader.ts';
 import { createArrivals } from '../newsletters/arrivals.ts';
 import { consumeMails, createMailHandler, measureQueue } from './consumer.ts';
 import { ingestQueue, ingestTopology } from './queue.ts';
@@ -73,6 +73,7 @@ export async function openIngest({ log, metrics, health, lifecycle }: Runtime, c
   const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));
   measureQueue(broker, metrics);
   const newsletters = createArrivals(database, { weights: config, clock: systemClock });
-  const handler = createMailHandler({ newsletters, read: createNewsletterReader(), log, metrics });
-  return { database, broker, handler, checkSchema };
+  const mailReader = createMailReader();
+  const handler = createMailHandler({ newsletters, read: mailReader.readNewsletter, log, metrics });
+  return { database, broker, handler, mailReader, checkSchema };
 }

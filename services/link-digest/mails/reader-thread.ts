@@ -1,10 +1,12 @@
 // The thread that parses mails one after the other and extracts their links, so that hostile HTML does not block the process. It gets nothing but their bytes.
 import { brotliCompressSync, constants } from 'node:zlib';
+import { isObject } from '../../platform/json.ts';
 import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { serveParser } from '../../platform/mail/parser-thread.ts';
 import { extract } from '../extraction/extraction.ts';
-import type { FoundNewsletter } from './reader.ts';
 import { parseMail } from './parser.ts';
+import type { FoundNewsletter } from './reader.ts';
+import { showMail } from './shown-mail.ts';
 
 /** The lowest quality takes 0.06 ms for a mail of 54 KB and saves four fifths of what Postgres writes, twice. */
 const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MIN_QUALITY } };
@@ -20,7 +22,7 @@ async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
   const found = links.map(({ url, foundUrl, title, authors }) => ({ url, foundUrl, title, authors: [...authors] }));
   // A copy, since zlib's buffer is larger.
   const compressed = new Uint8Array(brotliCompressSync(raw, compression));
-  return { title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, messageId: mail.messageId, links: found, compressed };
+  return { kind: 'newsletter', title: mail.subject, receivedDate: mail.date, destinationEmail: mail.to, messageId: mail.messageId, links: found, compressed };
 }
 
-serveParser(readNewsletter);
+serveParser((raw, options) => (isObject(options) ? showMail(raw, { hasRemoteImages: options['hasRemoteImages'] === true }) : readNewsletter(raw)));

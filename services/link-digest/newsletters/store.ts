@@ -1,4 +1,6 @@
 // All SQL that reads newsletters.
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { LinkOfList } from '../contract.ts';
 import type { NewsletterItem } from './contract.ts';
@@ -24,6 +26,13 @@ const linksOf = statement<LinkOfList, [id: string]>(
   'select id, url, title, status from newsletter_links join links on id = link_id where newsletter_id = $1 order by position, id',
 );
 
+const decompress = promisify(brotliDecompress);
+
+const raw = statement<{ raw: Buffer; isCompressed: boolean }, [id: string]>(
+  'newsletters.raw',
+  'select raw, is_compressed as "isCompressed" from raw_mails where newsletter_id = $1',
+);
+
 export type NewsletterLists = ReturnType<typeof createNewsletterLists>;
 
 /** Lists are newest first. */
@@ -33,6 +42,11 @@ export const createNewsletterLists = (database: Database) => ({
   countStored: async () => (await database.first(countStored))?.total ?? 0,
   countRejected: async () => (await database.first(countRejected))?.total ?? 0,
   find: (id: string) => database.first(find, id),
+  /** The bytes of the mail as it came; undefined once they are deleted. */
+  async raw(id: string): Promise<Buffer | undefined> {
+    const kept = await database.first(raw, id);
+    return kept?.isCompressed === true ? decompress(kept.raw) : kept?.raw;
+  },
   /** In the order of the mail. */
   linksOf: (id: string) => database.all(linksOf, id),
 });

@@ -6,7 +6,7 @@ import { describeError, hasCode } from '../errors.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { withTimeout } from '../time.ts';
 import { refusalOf } from './limits.ts';
-import type { ThreadAnswer, ThreadMessage } from './parser-thread.ts';
+import type { ThreadAnswer, ThreadMessage, ThreadRequest } from './parser-thread.ts';
 
 export type Bounds = {
   readonly parseMs?: number;
@@ -44,6 +44,13 @@ const smallBytes = 262_144;
 const refused = (reason: string) => ({ kind: 'refused', reason }) as const;
 const unavailable = (reason: string) => ({ kind: 'unavailable', reason }) as const;
 
+export type ParseOptions = {
+  /** The second argument of the thread's `parse`. */
+  readonly task?: unknown;
+  /** Instead of the parser's own. */
+  readonly waitMs?: number;
+};
+
 /** @returns a parser that never rejects */
 export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserParts<S>) {
   const { module, data, result, parseMs = 5000, memoryMiB = 256, waitMs = 20_000 } = parts;
@@ -58,17 +65,17 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   const read = (answer: ThreadAnswer): Parsed<z.output<S>> =>
     answer.kind === 'parsed' ? { kind: 'parsed', value: result.parse(answer.value) } : refused(answer.reason);
 
-  function hand(raw: Buffer) {
+  function hand(raw: Buffer, task: unknown) {
     thread = thread?.hasEnded === false ? thread : startThread(module, { data, memoryMiB });
-    return { thread, answer: thread.parse(raw) };
+    return { thread, answer: thread.parse(raw, task) };
   }
 
-  async function inTurn(raw: Buffer, early: ReturnType<typeof hand> | undefined): Promise<Parsed<z.output<S>>> {
+  async function inTurn(early: ReturnType<typeof hand> | undefined, handAgain: () => ReturnType<typeof hand>): Promise<Parsed<z.output<S>>> {
     // The thread's limit counts its heap only; postal-mime keeps each line of a body in 2.6 KB outside of it.
     const before = process.memoryUsage.rss();
     const grownMiB = (since: number) => (process.memoryUsage.rss() - since) / mebibyte;
     // A thread that ended during the previous mail has not parsed this one.
-    const handed = early?.thread.hasEnded === false ? early : hand(raw);
+    const handed = early?.thread.hasEnded === false ? early : handAgain();
     const exceeded = Promise.withResolvers<typeof tooMuchMemory>();
     let watch: NodeJS.Timeout | undefined;
     let isUsable = false;
@@ -89,18 +96,18 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   }
 
   /** No parse begins once `stopping` is aborted. */
-  return async (raw: Buffer, stopping?: AbortSignal): Promise<Parsed<z.output<S>>> => {
+  return async (raw: Buffer, stopping?: AbortSignal, { task, waitMs: longestMs = waitMs }: ParseOptions = {}): Promise<Parsed<z.output<S>>> => {
     const refusal = refusalOf(raw);
     if (refusal !== undefined) return refused(refusal);
     const busy = unavailable('the parser was busy with other mails');
-    if (!(await places.acquire(1, waitMs))) return busy;
-    const early = raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw) : undefined;
-    if (!(await turns.acquire(1, waitMs))) {
+    if (!(await places.acquire(1, longestMs))) return busy;
+    const early = raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw, task) : undefined;
+    if (!(await turns.acquire(1, longestMs))) {
       places.release(1);
       return busy;
     }
     try {
-      if (stopping?.aborted !== true) return await inTurn(raw, early);
+      if (stopping?.aborted !== true) return await inTurn(early, () => hand(raw, task));
       await early?.thread.end();
       return unavailable('the parser was stopped');
     } finally {
@@ -133,12 +140,12 @@ function startThread(module: URL, { data, memoryMiB }: { readonly data: unknown;
       return hasEnded;
     },
     /** Answers come in the order of the calls. */
-    parse(raw: Buffer): Promise<ThreadAnswer> {
+    parse(raw: Buffer, task: unknown): Promise<ThreadAnswer> {
       const answer = Promise.withResolvers<ThreadAnswer>();
       answer.promise.catch(() => undefined); // as above
       answers.push(answer);
       const bytes = new Uint8Array(raw);
-      worker.postMessage(bytes, [bytes.buffer]);
+      worker.postMessage({ raw: bytes, task } satisfies ThreadRequest, [bytes.buffer]);
       return answer.promise;
     },
     end: () => worker.terminate(),

@@ -7,19 +7,22 @@ export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } 
 /** `rss` is the memory of the whole process in bytes before the first mail. */
 export type ThreadMessage = { readonly kind: 'ready'; readonly rss: number } | ThreadAnswer;
 
+/** A mail for the thread, and what to do with it, where the thread can do several things. */
+export type ThreadRequest = { readonly raw: Uint8Array; readonly task: unknown };
+
 /** Called once by the module that the thread runs. @param parse an error that it throws refuses the mail */
-export function serveParser(parse: (raw: Uint8Array) => Promise<unknown>): void {
+export function serveParser(parse: (raw: Uint8Array, task: unknown) => Promise<unknown>): void {
   const say = (message: ThreadMessage) => parentPort?.postMessage(message);
-  async function answer(raw: Uint8Array): Promise<void> {
+  async function answer({ raw, task }: ThreadRequest): Promise<void> {
     try {
-      say({ kind: 'parsed', value: await parse(raw) });
+      say({ kind: 'parsed', value: await parse(raw, task) });
     } catch (error) {
       say({ kind: 'refused', reason: describeError(error) });
     }
   }
   let last = Promise.resolve();
-  parentPort?.on('message', (raw: Uint8Array) => {
-    last = last.then(() => answer(raw));
+  parentPort?.on('message', (request: ThreadRequest) => {
+    last = last.then(() => answer(request));
   });
   say({ kind: 'ready', rss: process.memoryUsage.rss() });
 }
