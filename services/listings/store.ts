@@ -154,19 +154,6 @@ export function matching(filter: PropertyFilter) {
     const { west, south, east, north } = filter.bbox;
     query.whereRaw('latitude between ? and ?', [south, north]);
     query.whereRaw(west <= east ? 'longitude between ? and ?' : '(longitude >= ? or longitude <= ?)', [west, east]);
-    // For the index, which knows no status; across the date line two boxes.
-    const boxes =
-      west <= east
-        ? [[west, east]]
-        : [
-            [west, 180],
-            [-180, east],
-          ];
-    const within = boxes.map(() => 'point(longitude, latitude) <@ box(point(?, ?), point(?, ?))').join(' or ');
-    query.whereRaw(
-      `(${within})`,
-      boxes.flatMap(([from, to]) => [from ?? west, south, to ?? east, north]),
-    );
   }
   if (filter.withdrawn !== undefined) query.whereRaw(`withdrawn_at is ${filter.withdrawn ? 'not ' : ''}null`);
   if (filter.berMin !== undefined) query.whereRaw('(ber_rating is null or ber_rating = any(?))', [[...gradesFrom(filter.berMin)]]);

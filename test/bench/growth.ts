@@ -1,5 +1,6 @@
 // Growth: the first page of lists and filters on a hundred times the rows, one request after the other, against the same service on few.
 import { silentLog } from '../../services/platform/log.ts';
+import { encodeCursor } from '../../services/platform/schema.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { apiKey, migrations as bookmarkMigrations } from '../services/bookmarks/service.ts';
 import { token as listingsToken } from '../services/listings/service.ts';
@@ -8,7 +9,7 @@ import { type PostgresServer, startPostgres, unsafe } from '../support/postgres.
 import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
 import { fillBookmarks, multiplyBookmarks } from './support/bookmarks-data.ts';
 import { dashboardPaths, fillDashboard } from './support/dashboard-data.ts';
-import { fillListings } from './support/listings-data.ts';
+import { fillListings, firstListing } from './support/listings-data.ts';
 import { startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
 
@@ -28,6 +29,7 @@ type Growing = {
 };
 
 const inbox = '/api/properties?total=false&status=inbox';
+const monthsAgo = encodeCursor('properties', ['receivedAt', 'desc', Date.now() - 200 * 86_400_000, firstListing]);
 
 const all: readonly Growing[] = [
   {
@@ -74,6 +76,13 @@ const all: readonly Growing[] = [
       'listings of a narrow price': `${inbox}&minPrice=1500&maxPrice=1501&sortBy=price&sortDir=asc`,
       'listings with a rare word': `${inbox}&search=zanzibar`,
       'listings with a word that is not there': `${inbox}&search=nowhere`,
+      'listings behind a cursor': `${inbox}&limit=24&after=${monthsAgo}`,
+      'page of listings with duplicates': `${inbox}&include=duplicates`,
+      'map of a rare word': '/api/properties/map?bbox=-11,51,-5,56&search=zanzibar',
+      'facets of a rare word': '/api/properties/facets?search=zanzibar',
+      'histogram of a rare word': '/api/properties/histogram?search=zanzibar',
+      neighbours: `/api/properties/${firstListing}/neighbours`,
+      'history of a listing': `/api/properties/${firstListing}/history`,
     },
     fill: fillListings,
   },

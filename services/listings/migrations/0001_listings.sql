@@ -71,8 +71,9 @@ create index properties_approved on properties (status, approved_at desc nulls l
 create index properties_first_approved on properties (status, approved_at, id);
 create index properties_unseen on properties (received_at, id) where withdrawn_at is null;
 create index properties_cheaper on properties (status, received_at desc, id) where coalesce(previous_price > price_monthly, false);
--- Boxes of a map, and the nearest of a place.
-create index properties_by_place on properties using gist (point(longitude, latitude)) where latitude is not null;
+create index properties_by_place on properties (status, latitude, longitude) where latitude is not null;
+-- The nearest of a place. Postgres cannot estimate how many points are in a box, so boxes are read by the index above.
+create index properties_nearest on properties using gist (point(longitude, latitude)) where latitude is not null;
 -- Listings of one flat. Addresses may be longer than a B-tree index takes.
 create index properties_by_address on properties using hash (plain_address(folded(address)));
 create index properties_by_eircode on properties (eircode) where eircode is not null;

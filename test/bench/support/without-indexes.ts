@@ -2,7 +2,7 @@
 import type pg from 'pg';
 
 /** Does the work while the tables of the search path have no indexes but those of constraints; then vacuums and analyzes. */
-export async function withoutIndexes(client: pg.Client, tables: readonly string[], work: () => Promise<void>): Promise<void> {
+export async function withoutIndexes(client: Pick<pg.Client, 'query'> | pg.Pool, tables: readonly string[], work: () => Promise<void>): Promise<void> {
   await client.query(`set maintenance_work_mem = '512MB'`);
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
