@@ -14,6 +14,7 @@ import { outage } from './scenarios/outage.ts';
 import { highAvailability, presets } from './scenarios/presets.ts';
 import { quorum } from './scenarios/quorum.ts';
 import { rolling } from './scenarios/rolling.ts';
+import { rotation } from './scenarios/rotation.ts';
 import { routes } from './scenarios/routes.ts';
 import { spool } from './scenarios/spool.ts';
 
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   presets,
   highAvailability,
   operator,
+  rotation,
   operatorRemoval,
   docs,
 ];

@@ -47,14 +47,9 @@ describeWith(kubernetes, 'objects of the secrets service', () => {
     const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
     const feed = isFed && { feed: secrets.follow };
     captured = captureLog('warn');
-    return runControllers(
-      () => [createSecretApplications(secrets, ownershipIn(namespace), { formerKeyMs: 0, lookMs: 200 }), createSyncedSecrets(secrets, ownershipIn(namespace))],
-      namespace,
-      {
-        log: captured.log,
-        ...feed,
-      },
-    );
+    const ownership = ownershipIn(namespace);
+    const controllers = () => [createSecretApplications(secrets, ownership, { formerKeyMs: 0, lookMs: 200 }), createSyncedSecrets(secrets, ownership)];
+    return runControllers(controllers, namespace, { log: captured.log, ...feed });
   };
   const specOf = (applicationName: string) => ({ applicationName, apiKeySecretRef: { name: 'key-of-next', key: 'api-key' } });
   const apply = (name: string, spec: object) =>

@@ -66,7 +66,23 @@ describe('toVariables', () => {
 });
 
 describe('isSafe', () => {
-  const later = ['PROMPT_COMMAND', 'PYTHONBREAKPOINT', 'npm_config_script_shell', 'CLASSPATH', 'CORECLR_PROFILER_PATH', 'LUA_INIT_5_4', 'KUBECONFIG', 'PAGER'];
+  const later = [
+    'GCONV_PATH',
+    'OPENSSL_CONF',
+    'PERL5LIB',
+    'RUBYLIB',
+    'CLASSPATH',
+    'LUA_INIT',
+    'JAVA_TOOL_OPTIONS',
+    'DOTNET_STARTUP_HOOKS',
+    'PROMPT_COMMAND',
+    'PYTHONBREAKPOINT',
+    'npm_config_script_shell',
+    'CORECLR_PROFILER_PATH',
+    'LUA_INIT_5_4',
+    'KUBECONFIG',
+    'PAGER',
+  ];
 
   it('is false for variables by which the loader, a shell or a runtime runs code, in any case', () => {
     for (const name of ['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'NODE_OPTIONS', 'PYTHONPATH', 'GIT_SSH_COMMAND', ...later])

@@ -112,6 +112,12 @@ rules:
     for (const fault of faults) expect(fault).to.match(/^Notifications__RulesFile: /);
   });
 
+  it('are refused with a pattern of more than 200 characters, which would take long to match', () => {
+    const fault = (length: number) => faultsOf(`rules: [{ name: a, push: [x], when: { repository: '${'-'.repeat(length)}' } }]`).join();
+    expect(fault(200)).to.equal('');
+    expect(fault(201)).to.contain('rules[0].when.repository');
+  });
+
   it('are refused when two have one name, an address holds a line end, or there are none', () => {
     expect(faultsOf('rules: [{ name: a, push: [x] }, { name: a, push: [y] }]').join()).to.contain('rules must have a name of its own');
     expect(faultsOf('rules: [{ name: a, smtp: ["ada@example.org\\nBcc: eve@example.org"] }]').join()).to.contain('rules[0].smtp[0]');
