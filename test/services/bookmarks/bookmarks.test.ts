@@ -57,6 +57,11 @@ describe('bookmarks', () => {
       expect(created).to.include({ title: 'Example', url: 'HTTPS://Example.ORG/%7Ea b' });
     });
 
+    it('encodes quotes and angle brackets of a url, which would end the attribute of a page', async () => {
+      const created = await catalogue.bookmark({ url: 'https://example.org/?q="><b>`' });
+      expect(created.url).to.equal('https://example.org/?q=%22%3E%3Cb%3E%60');
+    });
+
     it('trims tags, drops blank ones and repeats, tells cases apart, and answers them in code-point order', async () => {
       const tags = ['\u{1F600}', '\uFF5A', ' b', 'a', 'B', '', '  ', 'b', 'ä'];
       const created = await catalogue.bookmark({ tags });
@@ -95,6 +100,9 @@ describe('bookmarks', () => {
       ['a url without a host', { url: 'http://' }, 'url'],
       ['a url of 2049 characters', { url: `https://example.org/${'a'.repeat(2029)}` }, 'url'],
       ['a description of 10 001 characters', { description: 'd'.repeat(10_001) }, 'description'],
+      ['a url with a password', { url: 'https://ada:lovelace@example.org/' }, 'url'],
+      ['a thumbnail that a browser would run', { thumbnail: ' javascript:alert(1)' }, 'thumbnail'],
+      ['a thumbnail of bytes that are no picture', { thumbnail: 'data:text/html,<script>alert(1)</script>' }, 'thumbnail'],
       ['a thumbnail of 8193 characters', { thumbnail: 't'.repeat(8193) }, 'thumbnail'],
       ['tags that are no array', { tags: 'a,b' }, 'tags'],
       ['a tag that is no text', { tags: ['a', 1] }, 'tags[1]'],
