@@ -33,7 +33,7 @@ import { createNewsletterLists } from './newsletters/store.ts';
 import { createDecisionStore } from './scoring/decision-store.ts';
 import { createScores } from './scoring/scores.ts';
 import { createScoreStore } from './scoring/store.ts';
-import { statsRoute } from './statistics.ts';
+import { statisticsRoutes } from './statistics.ts';
 
 export type DigestParts = {
   readonly config: DigestConfig;
@@ -80,7 +80,7 @@ export function createDigestApp({ config, database, broker, mailReader, health, 
     ...tagged(tags.links, linkRoutes({ store: links, scores, decisions: createDecisionStore(database), openSnapshot, clock })),
     ...tagged(tags.newsletters, newsletterRoutes(newsletters, mailReader)),
     ...tagged(tags.authors, authorRoutes(createAuthorStore(database))),
-    ...tagged(tags.statistics, [statsRoute(newsletters, links)]),
+    ...tagged(tags.statistics, statisticsRoutes({ database, newsletters, links, clock })),
   ];
   return createApp({
     description: { title: 'link-digest', summary: 'Finds the links in newsletters, and ranks them for review.', version },

@@ -193,6 +193,21 @@ export const ScoreExplanation = z
     ],
   });
 
+const Day = z
+  .object({
+    day: z.string().meta({ override: { format: 'date' }, description: 'The day in UTC' }),
+    linksIn: Count.meta({ description: 'How many links were first seen on this day' }),
+    decided: Count.meta({ description: 'How many links have their last decision, other than Awaiting, from this day' }),
+    newsletters: Count.meta({ description: 'How many newsletters were received on this day' }),
+  })
+  .meta({ id: 'DigestDay', description: 'A day in numbers', examples: [{ day: '2026-03-15', linksIn: 31, decided: 12, newsletters: 2 }] });
+export const Series = z.array(Day).meta({
+  id: 'DigestSeries',
+  description: 'The days, oldest first, today last',
+  examples: [[{ day: '2026-03-15', linksIn: 31, decided: 12, newsletters: 2 }]],
+});
+export type Series = z.output<typeof Series>;
+
 const RecentNewsletter = NewsletterSummary.extend({ linkCount: LinkCount }).meta({
   id: 'RecentNewsletter',
   description: 'A newsletter in short, with the number of its links',
@@ -236,39 +251,6 @@ export const LinkOfList = LinkItem.pick({ id: true, url: true, title: true, stat
   ],
 });
 export type LinkOfList = z.output<typeof LinkOfList>;
-
-export const AuthorItem = z
-  .object({
-    id: Id('The id of the author'),
-    name: said('The name of a byline, else the handle'),
-    handle: saidOrNull('The name on a platform, without `@`, or null'),
-    customDomain: saidOrNull("The author's own host, or null"),
-    linkCount: LinkCount,
-  })
-  .meta({
-    id: 'AuthorItem',
-    description: 'An author as lists show one',
-    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', handle: 'ada', customDomain: null, linkCount: 3 }],
-  });
-export type AuthorItem = z.output<typeof AuthorItem>;
-export const AuthorDetail = AuthorItem.extend({
-  interactionCounts: StatusCounts,
-  links: z.array(LinkOfList).meta({ description: 'The links of the author, newest first' }),
-}).meta({
-  id: 'AuthorDetail',
-  description: 'An author with the decisions on his links',
-  examples: [
-    {
-      id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-      name: 'Ada Example',
-      handle: 'ada',
-      customDomain: null,
-      linkCount: 3,
-      interactionCounts: { Awaiting: 1, Liked: 2, Discarded: 0, DiscardedAfterReview: 0 },
-      links: [],
-    },
-  ],
-});
 
 export const Credentials = z
   .object({ username: said('The value of `Digest__AdminUsername`'), password: said('The password of `Digest__AdminPasswordHash`') })

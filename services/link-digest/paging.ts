@@ -1,5 +1,6 @@
 // Parameters of paged lists. The first fault is answered with 422.
 import { z } from 'zod';
+import { storable } from '../platform/json.ts';
 import { encodeCursor, queryCursor, readNumber } from '../platform/schema.ts';
 import { Problems } from './contract.ts';
 import type { PageRequest } from './envelope.ts';
@@ -31,7 +32,8 @@ type PageParameters = { readonly page?: string | undefined; readonly per_page?: 
 
 export const invalid = (detail: string) => Problems.invalidQuery({ detail });
 
-function readInteger(name: string, text: string, largest: number): number {
+/** @throws Problem 422 */
+export function readInteger(name: string, text: string, largest: number): number {
   const number = readNumber(text.trim()) ?? NaN;
   if (Number.isInteger(number) && number >= 1 && number <= largest) return number;
   throw invalid(`${name} must be a whole number between 1 and ${largest}`);
@@ -46,6 +48,13 @@ export const readPage = ({ page, per_page: perPage }: PageParameters): PageReque
 /** Undefined when no page is asked for, which means all. @throws Problem 422 */
 export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
   parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
+
+// The years 1 to 9999: every time that Postgres takes.
+export const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
+/** The keys of a row in order of time. */
+export const timeKeys = z.tuple([milliseconds, z.guid()]);
+/** The keys of a row in order of a name. */
+export const nameKeys = z.tuple([z.string().transform(storable), z.guid()]);
 
 /** A page behind a row of the list, whose keys are `after`; undefined: the first page. */
 export type CursorPage<Keys> = { readonly limit: number; readonly after: Keys | undefined };

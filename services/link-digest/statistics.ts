@@ -1,13 +1,38 @@
-// Totals of links by status, newsletters and authors, and the newest newsletters.
+// Totals of links by status, newsletters and authors, the newest newsletters, and numbers by day.
+import { z } from 'zod';
 import { route } from '../platform/http/route.ts';
-import { Stats } from './contract.ts';
+import { type Database, statement } from '../platform/postgres/pool.ts';
+import { Problems, Series, Stats } from './contract.ts';
 import { success, Success } from './envelope.ts';
 import type { LinkStore } from './links/store.ts';
 import type { NewsletterLists } from './newsletters/store.ts';
+import { queryText, readInteger } from './paging.ts';
 
 const recentNewsletters = 5;
+const usualDays = 30;
+const mostDays = 366;
 
-export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
+// Each table is counted within the days only, off an index.
+const series = statement<Series[number], [lastDay: Date, days: number]>(
+  'statistics.series',
+  `
+  with days as (
+    select day::date as day from generate_series(($1::timestamptz at time zone 'UTC')::date - ($2::int - 1), ($1::timestamptz at time zone 'UTC')::date, interval '1 day') as day),
+  first as (select min(day)::timestamp at time zone 'UTC' as at from days),
+  links_in as (
+    select (first_seen at time zone 'UTC')::date as day, count(*) as n from links where first_seen >= (select at from first) group by 1),
+  decided as (
+    select (decided_at at time zone 'UTC')::date as day, count(*) as n from links where status <> 'Awaiting' and decided_at >= (select at from first) group by 1),
+  received as (
+    select (received_at at time zone 'UTC')::date as day, count(*) as n from newsletters where rejection is null and received_at >= (select at from first) group by 1)
+  select to_char(day, 'YYYY-MM-DD') as day, coalesce(links_in.n, 0) as "linksIn", coalesce(decided.n, 0) as decided, coalesce(received.n, 0) as newsletters
+  from days left join links_in using (day) left join decided using (day) left join received using (day)
+  order by day`,
+);
+
+type StatisticsParts = { readonly database: Database; readonly newsletters: NewsletterLists; readonly links: LinkStore; readonly clock: () => Date };
+
+export const statisticsRoutes = ({ database, newsletters, links, clock }: StatisticsParts) => [
   route({
     method: 'get',
     path: '/api/stats',
@@ -22,4 +47,21 @@ export const statsRoute = (newsletters: NewsletterLists, links: LinkStore) =>
       const statusCounts = { Awaiting, Liked, Discarded, DiscardedAfterReview };
       return success({ statusCounts, totalLinks, totalNewsletters, totalAuthors, recentNewsletters: recentItems });
     },
-  });
+  }),
+  route({
+    method: 'get',
+    path: '/api/stats/series',
+    operationId: 'getSeries',
+    summary: 'Links that came in, decisions and newsletters by day',
+    description:
+      'Each day in UTC has an item, also one on which nothing happened. Newsletters count on the day of their reception. Of a link only the last decision counts.',
+    query: z.object({
+      days: queryText({ type: 'integer', minimum: 1, maximum: mostDays, default: usualDays, description: 'How many days, today included' }),
+    }),
+    answers: { 200: Success(Series) },
+    problems: [Problems.invalidQuery],
+    async handle({ query: { days } }) {
+      return success(await database.all(series, clock(), days === undefined ? usualDays : readInteger('days', days, mostDays)));
+    },
+  }),
+];

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
-import { AuthorDetail, AuthorItem, Problems } from '../contract.ts';
+import { Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
-import { pageParameters, readOptionalPage, optionalRowsOf } from '../paging.ts';
+import { cursorParameters, cutPage, nameKeys, optionalRowsOf, pageParameters, readCursorPage, readOptionalPage } from '../paging.ts';
+import { AuthorDetail, AuthorItem } from './contract.ts';
 import type { AuthorStore } from './store.ts';
 
 export const authorRoutes = (store: AuthorStore) => [
@@ -13,11 +14,17 @@ export const authorRoutes = (store: AuthorStore) => [
     path: '/api/authors',
     operationId: 'listAuthors',
     summary: 'Authors by name, all or a page of them',
-    description: 'Authors come from bylines, and from the handles of platforms.',
-    query: z.object(pageParameters),
+    description:
+      'Authors come from bylines, and from the handles of platforms. With `limit` or `after` the answer has `next`, the `after` of the page behind it.',
+    query: z.object({ ...pageParameters, ...cursorParameters }),
     answers: { 200: List(AuthorItem) },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
+      const cursorPage = readCursorPage(query, 'authors', nameKeys);
+      if (cursorPage) {
+        const { items, next } = cutPage(await store.listAfter(cursorPage), { ...cursorPage, list: 'authors', keysOf: ({ name, id }) => [name, id] });
+        return { ...success(items), next };
+      }
       const page = readOptionalPage(query);
       const authors = await store.list(optionalRowsOf(page));
       return page ? { ...success(authors), pagination: paginationOf(page, await store.count()) } : success(authors);

@@ -1,7 +1,9 @@
 // All SQL that reads authors.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { AuthorItem, LinkOfList, StatusCounts } from '../contract.ts';
+import type { LinkOfList, StatusCounts } from '../contract.ts';
+import type { CursorPage } from '../paging.ts';
 import { countsByStatus } from '../links/store.ts';
+import type { AuthorItem } from './contract.ts';
 
 const columns = `id, name, handle, custom_domain as "customDomain", (select count(*) from link_authors where author_id = authors.id) as "linkCount"`;
 
@@ -9,6 +11,14 @@ const list = statement<AuthorItem, [limit: number | null, offset: number]>(
   'authors.list',
   `
   select ${columns} from (select * from authors order by name collate alphabetical, id limit $1 offset $2) as authors
+  order by name collate alphabetical, id`,
+);
+const listAfter = statement<AuthorItem, [name: string | null, id: string | null, limit: number]>(
+  'authors.listAfter',
+  `
+  select ${columns} from (
+    select * from authors where $1::text is null or (name collate alphabetical, id) > ($1, $2)
+    order by name collate alphabetical, id limit $3) as authors
   order by name collate alphabetical, id`,
 );
 const count = statement<{ total: number }>('authors.count', 'select count(*) as total from authors');
@@ -33,6 +43,8 @@ export type AuthorStore = ReturnType<typeof createAuthorStore>;
 export const createAuthorStore = (database: Database) => ({
   /** In alphabetical order. */
   list: ({ limit, offset }: { limit: number | null; offset: number }) => database.all(list, limit, offset),
+  /** Behind an author, by name and id; one more than the limit, where there are more. */
+  listAfter: ({ after, limit }: CursorPage<readonly [string, string]>) => database.all(listAfter, after?.[0] ?? null, after?.[1] ?? null, limit + 1),
   count: async () => (await database.first(count))?.total ?? 0,
   find: (id: string) => database.first(find, id),
   interactions: async (id: string) => (await database.first(interactions, id)) ?? none,

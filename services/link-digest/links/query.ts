@@ -5,7 +5,19 @@ import { storable } from '../../platform/json.ts';
 import { isGuid, TimestampInput } from '../../platform/schema.ts';
 import { linkStatuses, type LinkStatus } from '../contract.ts';
 import type { PageRequest } from '../envelope.ts';
-import { cursorParameters, type CursorPage, invalid, pageParameters, queryText, readChoice, readCursorPage, readPage } from '../paging.ts';
+import {
+  cursorParameters,
+  type CursorPage,
+  invalid,
+  milliseconds,
+  nameKeys,
+  pageParameters,
+  queryText,
+  readChoice,
+  readCursorPage,
+  readPage,
+  timeKeys,
+} from '../paging.ts';
 
 export const linkOrders = ['priority', 'newest', 'oldest', 'title'] as const;
 export type LinkOrder = (typeof linkOrders)[number];
@@ -34,18 +46,13 @@ export type LinkFilter = {
   readonly to?: Date | undefined;
 };
 
-// The years 1 to 9999: every time that Postgres takes.
-const Milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
-// The keys of a link in each order.
-const KeysByPriority = z.tuple([z.number().min(0).max(10), Milliseconds, z.guid()]);
-const KeysByTime = z.tuple([Milliseconds, z.guid()]);
-const KeysByTitle = z.tuple([z.string().transform(storable), z.guid()]);
+const priorityKeys = z.tuple([z.number().min(0).max(10), milliseconds, z.guid()]);
 
 /** A page behind a link of the same order. */
 export type LinkCursorPage =
-  | (CursorPage<z.output<typeof KeysByPriority>> & { readonly sort: 'priority' })
-  | (CursorPage<z.output<typeof KeysByTime>> & { readonly sort: 'newest' | 'oldest' })
-  | (CursorPage<z.output<typeof KeysByTitle>> & { readonly sort: 'title' });
+  | (CursorPage<z.output<typeof priorityKeys>> & { readonly sort: 'priority' })
+  | (CursorPage<z.output<typeof timeKeys>> & { readonly sort: 'newest' | 'oldest' })
+  | (CursorPage<z.output<typeof nameKeys>> & { readonly sort: 'title' });
 
 /** The name of the list in its cursors. */
 export const listOf = (sort: LinkOrder): string => `links.${sort}`;
@@ -63,8 +70,8 @@ const given = (text: string | undefined): string | undefined => storable(text?.t
 
 function readCursor(query: z.output<typeof LinkQuery>, sort: LinkOrder): LinkCursorPage | undefined {
   const list = listOf(sort);
-  if (sort === 'priority') return of(sort, readCursorPage(query, list, KeysByPriority));
-  return sort === 'title' ? of(sort, readCursorPage(query, list, KeysByTitle)) : of(sort, readCursorPage(query, list, KeysByTime));
+  if (sort === 'priority') return of(sort, readCursorPage(query, list, priorityKeys));
+  return sort === 'title' ? of(sort, readCursorPage(query, list, nameKeys)) : of(sort, readCursorPage(query, list, timeKeys));
 }
 const of = <Order extends LinkOrder, Page>(sort: Order, page: Page | undefined) => page && { ...page, sort };
 

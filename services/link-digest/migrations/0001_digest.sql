@@ -20,6 +20,7 @@ create table newsletters (
   constraint newsletters_refused_without_title check (title is null or rejection is null)
 );
 create index newsletters_newest on newsletters (received_date desc, id) where rejection is null;
+create index newsletters_by_reception on newsletters (received_at) where rejection is null;
 create index newsletters_rejected on newsletters (received_date desc, id) where rejection is not null;
 create index newsletters_of_message on newsletters (message_sha256) where message_sha256 is not null;
 
@@ -68,6 +69,8 @@ create index links_by_title on links (title collate alphabetical, id, status);
 create index links_by_host on links (host, first_seen, id, status);
 -- The author factor of the score counts these.
 create index links_decided on links (id, status) where status <> 'Awaiting';
+-- Counted by day.
+create index links_by_decision on links (decided_at) where status <> 'Awaiting';
 -- The oldest scores of waiting links. It makes each write of a score dearer, but saves each list a scan of all links.
 create index links_oldest_score on links (coalesce(scored_at, '-infinity')) where status = 'Awaiting';
 

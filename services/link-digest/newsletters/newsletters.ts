@@ -6,7 +6,7 @@ import { Common } from '../../platform/problem.ts';
 import { Problems } from '../contract.ts';
 import { List, paginationOf, success, Success } from '../envelope.ts';
 import type { MailReader } from '../mails/reader.ts';
-import { pageParameters, queryText, readChoice, readOptionalPage, optionalRowsOf } from '../paging.ts';
+import { cursorParameters, cutPage, optionalRowsOf, pageParameters, queryText, readChoice, readCursorPage, readOptionalPage, timeKeys } from '../paging.ts';
 import { MailView, NewsletterDetail, NewsletterItem } from './contract.ts';
 import type { NewsletterLists } from './store.ts';
 
@@ -21,15 +21,24 @@ const readingRoutes = (store: NewsletterLists) => [
     path: '/api/newsletters',
     operationId: 'listNewsletters',
     summary: 'Newsletters, newest first, all or a page of them; or refused mails with their reasons',
-    description: 'Refused mails are not parsed: they have a reason, and neither title nor address.',
+    description:
+      'Refused mails are not parsed: they have a reason, and neither title nor address. With `limit` or `after` the answer has `next`, the `after` of the page behind it.',
     query: z.object({
       status: queryText({ type: 'string', enum: [...statuses], default: 'stored', description: 'Stored newsletters, or refused mails' }),
       ...pageParameters,
+      ...cursorParameters,
     }),
     answers: { 200: List(NewsletterItem) },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
       const isRejected = readChoice('status', query.status, statuses) === 'rejected';
+      const list = isRejected ? 'newsletters.rejected' : 'newsletters';
+      const cursorPage = readCursorPage(query, list, timeKeys);
+      if (cursorPage) {
+        const rows = await (isRejected ? store.rejectedAfter : store.storedAfter)(cursorPage);
+        const { items, next } = cutPage(rows, { ...cursorPage, list, keysOf: ({ receivedDate, id }) => [receivedDate.getTime(), id] });
+        return { ...success(items), next };
+      }
       const page = readOptionalPage(query);
       const newsletters = await (isRejected ? store.rejected : store.stored)(optionalRowsOf(page));
       if (!page) return success(newsletters);

@@ -80,6 +80,90 @@ describe('what is read of newsletters', () => {
     });
   });
 
+  describe('lists by cursor', () => {
+    const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+    async function walk(path: string, member: string): Promise<unknown[]> {
+      const seen: unknown[] = [];
+      for (let next: string | null = ''; next !== null;) {
+        const answer = await running.get(`${path}limit=2${next === '' ? '' : `&after=${next}`}`);
+        if (answer.status !== 200) throw new Error(answer.text);
+        const body: { data: Readonly<Record<string, unknown>>[]; next: string | null } = answer.body;
+        expect(Object.keys(body)).to.have.members(['success', 'data', 'next']);
+        seen.push(...body.data.map((item) => item[member]));
+        ({ next } = body);
+      }
+      return seen;
+    }
+
+    it('have all newsletters, newest first, each once, those of one time by id', async () => {
+      await fill(5);
+      await query(`update newsletters set received_date = $1 where title in ('Number 1', 'Number 2', 'Number 3')`, [day(1)]);
+      const all = idsOf((await running.get('/api/newsletters')).body);
+      expect(await walk('/api/newsletters?', 'id')).to.deep.equal(all);
+    });
+
+    it('have all refused mails with their reasons, apart from newsletters', async () => {
+      await fill(1);
+      for (const reason of ['one', 'two', 'three']) await running.database.newsletters.reject(mail(undefined, now), reason);
+      expect(await walk('/api/newsletters?status=rejected&', 'reason')).to.have.members(['one', 'two', 'three']);
+      const { next } = (await running.get('/api/newsletters?status=rejected&limit=1')).body;
+      expect((await running.get(`/api/newsletters?after=${next}`)).status).to.equal(422);
+    });
+
+    it('have all authors by name, each once, whatever the case and equal names', async () => {
+      const names = ['bob', 'Ann', 'Éva', 'eve', 'ann'];
+      const authors = names.map((name, at) => author(name, { handle: null, customDomain: `${at}.example` }));
+      await running.database.newsletters.store(mail(undefined, now), newsletter([link('https://example.org/a', { authors })]));
+      const all = idsOf((await running.get('/api/authors')).body);
+      expect(await walk('/api/authors?', 'id')).to.deep.equal(all);
+    });
+
+    for (const path of ['/api/newsletters', '/api/newsletters?status=rejected', '/api/authors'])
+      for (const fault of ['limit=0', 'limit=101', 'limit=x', 'after=x', 'limit=1&page=1', 'limit=1&per_page=1'])
+        it(`answer 422 for ${path} with ${fault}`, async () =>
+          expect((await running.get(`${path}${path.includes('?') ? '&' : '?'}${fault}`)).status).to.equal(422));
+  });
+
+  describe('GET /api/stats/series', () => {
+    it('has an item for each day, today last, with links, decisions and newsletters of that day in UTC', async () => {
+      const stored = (at: string, ...names: string[]) =>
+        running.database.newsletters.store(mail(undefined, new Date(at)), newsletter(names.map((name) => link(`https://example.org/${name}`))));
+      await stored('2026-03-13T23:59:59.999Z', 'a', 'b');
+      await stored('2026-03-14T00:00:00Z', 'b', 'c');
+      await stored('2026-03-12T23:59:59.999Z', 'old');
+      await running.database.newsletters.reject(mail(undefined, now), 'refused');
+      const [{ id }] = await query(`select id from links where url like '%/a'`);
+      await running.ask('PUT', `/api/links/${id}/status`, { status: 'Liked' });
+      const { status, body } = await running.get('/api/stats/series?days=3');
+      expect([status, body]).to.deep.equal([
+        200,
+        {
+          success: true,
+          data: [
+            { day: '2026-03-13', linksIn: 2, decided: 0, newsletters: 1 },
+            { day: '2026-03-14', linksIn: 1, decided: 0, newsletters: 1 },
+            { day: '2026-03-15', linksIn: 0, decided: 1, newsletters: 0 },
+          ],
+        },
+      ]);
+      // What is taken back is no decision.
+      await running.ask('PUT', `/api/links/${id}/status`, { status: 'Awaiting' });
+      expect((await running.get('/api/stats/series?days=1')).body.data).to.deep.equal([{ day: '2026-03-15', linksIn: 0, decided: 0, newsletters: 0 }]);
+    });
+
+    it('has 30 days unless told otherwise, and at most 366', async () => {
+      expect((await running.get('/api/stats/series')).body.data).to.have.length(30);
+      const { data }: { data: { day: string }[] } = (await running.get('/api/stats/series?days=366')).body;
+      expect([data.length, data[0]?.day, data.at(-1)?.day]).to.deep.equal([366, '2025-03-15', '2026-03-15']);
+    });
+
+    for (const days of ['0', '367', 'x', '1.5', '-1'])
+      it(`answers 422 for days=${days}`, async () => {
+        const { status, body } = await running.get(`/api/stats/series?days=${days}`);
+        expect([status, body]).to.deep.equal([422, { success: false, message: 'days must be a whole number between 1 and 366' }]);
+      });
+  });
+
   describe('GET /api/newsletters/{id}', () => {
     it('answers every link in the order of the mail', async () => {
       const links = ['z', 'a', 'm'].map((name) => link(`https://example.org/${name}`, { title: name }));
