@@ -60,6 +60,8 @@ function createReader() {
   let texts: Texts = { name: '', title: '', description: '' };
   let link: Attributes | undefined;
   let hasTextOnLine = false;
+  /** Instapaper and Pocket have `<li>` in place of `<dt>`, and no lists of descriptions. */
+  let isPlainList = true;
 
   function complete(fault?: string): void {
     if (link) items.push({ folder, bookmark: { ...bookmarkOf(link, texts), ...(fault !== undefined && { fault }) } });
@@ -90,8 +92,10 @@ function createReader() {
     // The description of a folder has no place.
     dd: () => (link ? (collected = 'description') : complete()),
     dt: () => complete(),
+    li: () => complete(),
     hr: () => complete(),
     dl() {
+      isPlainList = false;
       complete();
       if (lists.length >= maxDepth) throw Problems.notBookmarks({ detail: `Its folders are nested deeper than ${maxDepth}.` });
       lists.push(folder);
@@ -103,9 +107,10 @@ function createReader() {
     },
   };
   const tokens = createTokens({
+    isTag: (name) => name !== 'li' || (isPlainList && !hasTextOnLine),
     tag(name, attributes) {
       tags[name]?.(attributes);
-      hasTextOnLine = true;
+      hasTextOnLine = name !== 'li';
     },
     text(text) {
       const line = text.slice(text.lastIndexOf('\n') + 1);
@@ -126,16 +131,21 @@ function createReader() {
   };
 }
 
-type Handlers = { readonly tag: (name: string, attributes: Attributes) => void; readonly text: (text: string) => void };
+type Handlers = {
+  /** Whether it is a tag of such files here; else it is text. */
+  readonly isTag: (name: string) => boolean;
+  readonly tag: (name: string, attributes: Attributes) => void;
+  readonly text: (text: string) => void;
+};
 
 /** The tags of such files; every other one is text, so that an HTML element named in a title, or a comment, ends nothing. */
-const names = 'a|h3|dl|dt|dd|hr';
+const names = 'a|h3|dl|dt|dd|hr|li';
 const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
 const longestStart = 5;
 /** The quote of an attribute may be missing: as browsers read lines, a tag ends where a line begins with the next one. */
 const nextLine = new RegExp(`\\n\\s*</?(?:${names})(?![\\w-])`, 'iy');
 
-function createTokens({ tag, text }: Handlers) {
+function createTokens({ isTag, tag, text }: Handlers) {
   let rest = '';
 
   /** @returns whether the file ends within the start tag of a bookmark */
@@ -146,14 +156,20 @@ function createTokens({ tag, text }: Handlers) {
       // The end of what has come may be the beginning of a tag.
       const start = found?.index ?? (isEnd ? rest.length : Math.max(at, rest.length - longestStart));
       if (start > at) text(rest.slice(at, start));
-      const [tagText = '', name = ''] = found ?? [];
+      const [tagText = '', spelling = ''] = found ?? [];
+      const name = spelling.toLowerCase();
+      if (found && !isTag(name)) {
+        text(tagText);
+        at = start + tagText.length;
+        continue;
+      }
       const end = found && endOfTag(rest, start + tagText.length);
       if (!end) {
         rest = rest.slice(start);
         if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
-        return isEnd && name.toLowerCase() === 'a';
+        return isEnd && name === 'a';
       }
-      tag(name.toLowerCase(), attributesIn(rest.slice(start + tagText.length, end.from)));
+      tag(name, attributesIn(rest.slice(start + tagText.length, end.from)));
       at = end.next;
     }
   }
