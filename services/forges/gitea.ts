@@ -27,7 +27,10 @@ const describe = (kind: string, name: string): Forge => ({
 });
 
 export const gitea = describe('gitea', 'Gitea');
-export const forgejo = describe('forgejo', 'Forgejo');
+export const forgejo: Forge = {
+  ...describe('forgejo', 'Forgejo'),
+  payloadOf: (event, payload) => inGithubForm(event, event === 'workflow_job' ? forgejoJobForm(payload) : payload),
+};
 
 /** GitHub Enterprise Server has its API at /api/v3. */
 export const isGiteaApi = (url: string): boolean => /\/api\/v1\/?$/.test(new URL(url).pathname);
@@ -70,12 +73,6 @@ const actions = new Map([
   ['workflow_run.success', 'completed'],
   ['workflow_run.failure', 'completed'],
   ['workflow_run.recover', 'completed'],
-  ['workflow_job.running', 'in_progress'],
-  ['workflow_job.blocked', 'waiting'],
-  ['workflow_job.success', 'completed'],
-  ['workflow_job.failure', 'completed'],
-  ['workflow_job.cancelled', 'completed'],
-  ['workflow_job.skipped', 'completed'],
 ]);
 
 function actionOf(event: string, payload: JsonObject): unknown {
@@ -98,10 +95,10 @@ const forms = new Map<string, Form>([
   ['fork', forkForm],
   ['gollum', wikiForm],
   ['issues', issueForm],
+  ['issue_comment', issueForm],
   ['package', packageForm],
   ['pull_request_review', reviewForm],
   ['workflow_run', runForm],
-  ['workflow_job', jobForm],
 ]);
 
 function inGithubForm(event: string, payload: JsonObject): JsonObject {
@@ -162,7 +159,7 @@ function wikiForm(payload: JsonObject): JsonObject {
   const page = textAt(payload, 'page');
   const repositoryUrl = textAt(payload, 'repository', 'html_url');
   if (page === undefined) return payload;
-  const url = repositoryUrl && { html_url: `${repositoryUrl}/wiki/${encodeURIComponent(page)}` };
+  const url = repositoryUrl && { html_url: `${repositoryUrl}/wiki/${page.split('/').map(encodeURIComponent).join('/')}` };
   return { pages: [{ page_name: page, title: page, summary: payload['comment'], action: payload['action'], ...url }], ...payload };
 }
 
@@ -191,8 +188,8 @@ function reviewForm(payload: JsonObject): JsonObject {
   return { ...payload, review: { state, body: review['content'], user: payload['sender'], ...(link !== undefined && { html_url: link }), ...review } };
 }
 
-/** Go writes a time that is not set as the year 1, and seconds of 0 as 1970. */
-const isTime = (time: unknown) => typeof time === 'string' && !/^(0001|1970)-01-01T/.test(time);
+/** Go writes a time that is not set as the year 1, or as 1970 in the time zone of the server. */
+const isTime = (time: unknown) => typeof time === 'string' && Date.parse(time) > 0;
 
 // Forgejo has a run of its own form as `run`, and neither repository nor sender beside it.
 function runForm({ run: forgejoRun, ...payload }: JsonObject): JsonObject {
@@ -206,6 +203,13 @@ function runForm({ run: forgejoRun, ...payload }: JsonObject): JsonObject {
 
 /** Statuses of a run or job of Forgejo that has ended. */
 const conclusions = new Set<unknown>(['success', 'failure', 'cancelled', 'skipped']);
+/** GitHub's word for the others. Gitea has GitHub's words, among which `waiting` is another one. */
+const statuses = new Map<unknown, string>([
+  ['waiting', 'queued'],
+  ['running', 'in_progress'],
+  ['blocked', 'waiting'],
+]);
+const progressOf = (status: unknown) => (conclusions.has(status) ? { status: 'completed', conclusion: status } : { status: statuses.get(status) ?? status });
 
 function ofForgejoRun(run: JsonObject): JsonObject {
   const { repository, trigger_user: actor, status, started } = run;
@@ -215,8 +219,7 @@ function ofForgejoRun(run: JsonObject): JsonObject {
     display_title: run['title'],
     run_number: run['index_in_repo'],
     event: run['trigger_event'] ?? run['event'],
-    status: conclusions.has(status) ? 'completed' : status,
-    ...(conclusions.has(status) && { conclusion: status }),
+    ...progressOf(status),
     head_branch: run['prettyref'],
     head_sha: run['commit_sha'],
     actor,
@@ -227,8 +230,13 @@ function ofForgejoRun(run: JsonObject): JsonObject {
   return { workflow_run: workflowRun, repository, sender: actor };
 }
 
-function jobForm(payload: JsonObject): JsonObject {
+// Gitea has a job in GitHub's words.
+function forgejoJobForm(payload: JsonObject): JsonObject {
   const job = objectAt(payload, 'workflow_job');
-  const status = job?.['status'];
-  return conclusions.has(status) ? { ...payload, workflow_job: { ...job, status: 'completed', conclusion: status } } : payload;
+  const action = textAt(payload, 'action');
+  return {
+    ...payload,
+    ...(action !== undefined && { action: progressOf(action).status }),
+    ...(job && { workflow_job: { ...job, ...progressOf(job['status']) } }),
+  };
 }

@@ -51,6 +51,8 @@ describe('words of Gitea and Forgejo', () => {
     ['action_run_recover', 'action_run_recover', 'recover', 'workflow_run', 'completed'],
     ['workflow_job', 'workflow_job', 'running', 'workflow_job', 'in_progress'],
     ['workflow_job', 'workflow_job', 'skipped', 'workflow_job', 'completed'],
+    ['workflow_job', 'workflow_job', 'waiting', 'workflow_job', 'queued'],
+    ['workflow_job', 'workflow_job', 'blocked', 'workflow_job', 'waiting'],
     ['status', 'status', undefined, 'status', undefined],
     ['fork', 'fork', undefined, 'fork', undefined],
     ['something_new', 'something_new', 'happened', 'something_new', 'happened'],
@@ -117,6 +119,12 @@ describe('payloads of Gitea and Forgejo', () => {
     const { payload } = translateFrom('workflow_run', 'workflow_run', { workflow_run: { started_at: '2026-11-25T17:50:14Z' } });
     expect(memberAt(payload, 'workflow_run', 'run_started_at')).to.equal('2026-11-25T17:50:14Z');
   });
+  it('has no start of a run that is not set, in any time zone of the server', () => {
+    for (const started_at of ['1970-01-01T00:00:00Z', '1970-01-01T01:00:00+01:00', '1969-12-31T19:00:00-05:00', '0001-01-01T00:00:00Z'])
+      expect(memberAt(translateFrom('workflow_run', 'workflow_run', { workflow_run: { started_at } }).payload, 'workflow_run')).not.to.have.property(
+        'run_started_at',
+      );
+  });
   it('has a run of Forgejo with its repository, its actor and its outcome', () => {
     const repository = { full_name: 'acme/widget' };
     const run = { id: 7, title: 'Fix', workflow_id: 'ci.yaml', index_in_repo: 3, status: 'failure', commit_sha: 'abc', prettyref: 'main', repository };
@@ -129,6 +137,27 @@ describe('payloads of Gitea and Forgejo', () => {
   it('has a job of Forgejo that has ended as completed, with its conclusion', () => {
     const { payload } = translateFrom('workflow_job', 'workflow_job', { action: 'failure', workflow_job: { id: 1, status: 'failure' } });
     expect(payload).to.deep.include({ action: 'completed', workflow_job: { id: 1, status: 'completed', conclusion: 'failure' } });
+  });
+  it("has GitHub's word for the status of each run and job of Forgejo that has not ended", () => {
+    const statusOf = (event: string, member: string, status: string) =>
+      memberAt(translateFrom(event, event, { [member]: { id: 1, status } }).payload, event, 'status');
+    for (const [status, read] of [
+      ['waiting', 'queued'],
+      ['running', 'in_progress'],
+      ['blocked', 'waiting'],
+    ] as const) {
+      expect(statusOf('workflow_job', 'workflow_job', status)).to.equal(read);
+      expect(statusOf('workflow_run', 'run', status)).to.equal(read);
+    }
+  });
+  it("leaves the status of a job of Gitea, which has GitHub's words", () => {
+    const { payload } = translate(gitea, { event: 'workflow_job', eventType: 'workflow_job' }, { action: 'waiting', workflow_job: { status: 'waiting' } });
+    expect(payload).to.deep.equal({ action: 'waiting', workflow_job: { status: 'waiting' } });
+  });
+  it('links the page of a wiki in a folder', () => {
+    const payload = { action: 'created', page: 'Guide/First steps', repository: { html_url: 'https://f.test/acme/widget' } };
+    const pages = memberAt(translateFrom('wiki', 'wiki', payload).payload, 'pages');
+    expect(pages).to.have.nested.property('[0].html_url', 'https://f.test/acme/widget/wiki/Guide/First%20steps');
   });
   it('has the short name of a ref that Forgejo names in full', () => {
     const ref = (full: string) => memberAt(translateFrom('create', 'create', { ref: full, ref_type: 'branch' }).payload, 'ref');
@@ -147,7 +176,8 @@ describe('payloads of Gitea and Forgejo', () => {
     expect(memberAt(translateFrom('', 'package', payload).payload, 'repository', 'full_name')).to.equal('acme/widget');
   });
   it('has whether an issue is locked', () => {
-    expect(memberAt(translateFrom('issues', 'issues', { issue: { is_locked: true } }).payload, 'issue', 'locked')).to.equal(true);
+    for (const event of ['issues', 'issue_comment'])
+      expect(memberAt(translateFrom(event, event, { issue: { is_locked: true } }).payload, 'issue', 'locked'), event).to.equal(true);
   });
   it('leaves members of another kind than expected as they are, and never throws', () => {
     const odd = [null, 7, 'text', [], {}];
