@@ -1,7 +1,7 @@
 // Reconciliation: the typed tables take over the states of objects that the forge's API lists, which makes up for lost deliveries.
 import { v7 as uuidv7 } from 'uuid';
 import { forgeOfKind, inGithubForm } from '../../forges/forges.ts';
-import { idOf, type JsonObject, textAt } from '../../platform/json.ts';
+import { idOf, type JsonObject, textAt, timeAt } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { finishDelivery, writeChanges } from '../typed/store.ts';
@@ -185,8 +185,13 @@ async function* runsOf({ api, path, since, log }: ListParts, deadline: AbortSign
   const query: Record<string, string> = api.isGitea ? {} : { created: `>=${begun.toISOString()}` };
   try {
     for await (const page of api.pages(`${path}/actions/runs`, query, deadline)) {
-      const recent = page.filter((run) => isSince(run, api.isGitea && !('created_at' in run) ? 'started_at' : 'created_at', begun));
-      yield recent.map((run) => ({ table: typedTables.workflowRuns, event: 'workflow_run', members: { workflow_run: run } }));
+      const recent = page.filter((run) => (beginningOf(run) ?? begun) >= begun);
+      // Forgejo has them in its own form, as in its deliveries.
+      yield recent.map((run) => ({
+        table: typedTables.workflowRuns,
+        event: 'workflow_run',
+        members: 'index_in_repo' in run ? { run } : { workflow_run: run },
+      }));
       if (recent.length < page.length) return undefined;
     }
   } catch (error) {
@@ -194,6 +199,12 @@ async function* runsOf({ api, path, since, log }: ListParts, deadline: AbortSign
     log.info({ error }, 'the forge has no API of workflow runs, or the repository has none');
   }
   return undefined;
+}
+
+/** Of GitHub, of Forgejo, of Gitea; undefined for a run of Gitea that waits, whose start has the seconds 0. */
+function beginningOf(run: JsonObject): Date | undefined {
+  const time = timeAt(run, 'created_at') ?? timeAt(run, 'created') ?? timeAt(run, 'started_at');
+  return time && time.getTime() > 0 ? time : undefined;
 }
 
 const isSince = (object: JsonObject, member: string, since: Date) => new Date(textAt(object, member) ?? NaN).getTime() >= since.getTime();

@@ -334,6 +334,7 @@ create table workflow_runs (
   like typed_object including all,
   workflow_id bigint,
   name text,
+  name_version text collate "C",
   run_number int,
   event text,
   status text,

@@ -59,6 +59,8 @@ const workflowRuns = typedTable({
     run_started_at: time('When its newest attempt started'),
   }).meta({ id: 'WorkflowRun', description: 'A run of a workflow of GitHub Actions or of Gitea or Forgejo Actions' }),
   isTracking: true,
+  // Gitea tells it in deliveries, and not in lists of its API.
+  kept: { name: ['name'] },
   // Gitea counts no attempts: a run that was completed and is not any more runs again.
   isAgain: { column: 'status', from: 'completed' },
   filters: {
@@ -112,8 +114,8 @@ function pushed(event: ForgeEvent): readonly Change[] {
   return branch(event, { name: ref.slice(prefix.length), isDeleted, members });
 }
 
-/** From zeros to zeros: the test delivery of a webhook's page, which pushes nothing. */
-const isEmptyPush = (payload: unknown) => isZeros(memberAt(payload, 'after')) && isZeros(memberAt(payload, 'before'));
+/** The test delivery of a webhook's page, which pushes nothing: from zeros to zeros, or from the newest commit to itself. */
+const isEmptyPush = (payload: unknown) => memberAt(payload, 'before') === memberAt(payload, 'after');
 
 type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
 
@@ -131,8 +133,6 @@ function branch(event: ForgeEvent, { name, isDeleted, members }: State): readonl
 }
 
 // Comments on issues, commits and changes, told apart by the event that brings them: each kind numbers its own.
-const isCommentKind = (event: string) => commentKinds.some((kind) => kind === event);
-
 const comments = typedTable({
   name: 'comments',
   item: TypedItem.extend({
@@ -150,7 +150,7 @@ const comments = typedTable({
   alternatives: { line: ['original_line'] },
   filters: { repository: 'repository', kind: 'kind', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
-    const comment = isCommentKind(event.event) ? objectAt(event.payload, 'comment') : undefined;
+    const comment = commentKinds.some((kind) => kind === event.event) ? objectAt(event.payload, 'comment') : undefined;
     const id = idOf(comment);
     if (!comment || id === undefined) return [];
     const number = memberAt(event.payload, 'issue', 'number') ?? memberAt(event.payload, 'pull_request', 'number');
@@ -175,12 +175,13 @@ const issues = typedTable({
   }).meta({ id: 'Issue', description: 'An issue' }),
   filters: { repository: 'repository', state: 'state', sender: 'user_login', deleted: 'deleted_at' },
   changes: (event) => {
-    const issue = objectAt(event.payload, 'issue');
-    // A comment tells how many there are now. A pull request is an issue, too, which has its own table.
-    if (event.event === 'issue_comment' && !objectAt(issue, 'pull_request')) return stateOf(event, issue, { rank: isClosed });
-    if (event.event !== 'issues') return [];
+    // A comment tells how many there are now.
+    const issue = event.event === 'issues' || event.event === 'issue_comment' ? objectAt(event.payload, 'issue') : undefined;
+    // A pull request is an issue, too, which has its own table: GitHub tells its comments and milestones as those of an issue.
+    if (objectAt(issue, 'pull_request')) return [];
     // A transferred issue is another one in its new repository.
-    return stateOf(event, issue, { isDeleted: event.action === 'deleted' || event.action === 'transferred', rank: isClosed });
+    const isGone = event.event === 'issues' && (event.action === 'deleted' || event.action === 'transferred');
+    return stateOf(event, issue, { isDeleted: isGone, rank: isClosed });
   },
 });
 

@@ -12,7 +12,7 @@ const Payload = z.looseObject({
   repository: z.object({ id: z.number(), full_name: z.string(), pushed_at: z.unknown() }).optional(),
   sender: Id.nullish(),
   member: Id.nullish(),
-  issue: Id.nullish(),
+  issue: z.looseObject({ id: z.number(), pull_request: z.unknown().optional() }).nullish(),
   comment: Id.nullish(),
   pull_request: Id.nullish(),
   installation: Id.nullish(),
@@ -43,7 +43,8 @@ function objects(event: string, payload: Payload): Partial<Record<keyof RowCount
     case 'pull_request_review_comment':
       return { ...found, comments: [event, payload.comment?.id] };
     case 'issues':
-      return { ...found, issues: payload.issue?.id };
+      // A milestone of a pull request comes as one of an issue.
+      return { ...found, ...(payload.issue?.pull_request === undefined && { issues: payload.issue?.id }) };
     case 'pull_request':
     case 'pull_request_review':
       return { ...found, pull_requests: payload.pull_request?.id };

@@ -36,6 +36,12 @@ describe('deliveries of Gitea', () => {
     expect(await dashboard.database.count('pushes')).to.equal(1);
   });
 
+  it('a test delivery of a release that names the newest commit changes no branch either, and is no push', async () => {
+    const head = 'a'.repeat(40);
+    await deliver(['test-delivery-push', (payload) => ({ ...payload, before: head, after: head })]);
+    expect([await dashboard.database.count('branches'), await dashboard.database.count('pushes')]).to.deep.equal([0, 0]);
+  });
+
   it('a replay is a duplicate: the same bytes under a new delivery id', async () => {
     await deliver('replay-first');
     const tables = ['branches', 'pushes', 'repositories', 'users'];

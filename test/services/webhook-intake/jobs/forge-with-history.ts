@@ -1,7 +1,7 @@
 // A forge with one repository, whose objects change at random; it tells each change as its webhooks do, and answers its API from their state.
 import type { RequestListener } from 'node:http';
 
-export type Dialect = 'github' | 'gitea';
+export type Dialect = 'github' | 'gitea' | 'forgejo';
 type Json = Record<string, unknown>;
 type Told = { readonly event: string; readonly payload: object; readonly at: Date };
 
@@ -13,13 +13,14 @@ function createRandom(seed: number): () => number {
 
 export function createForgeWithHistory({ dialect, host, seed }: { readonly dialect: Dialect; readonly host: string; readonly seed: number }) {
   const random = createRandom(seed);
+  const isGithub = dialect === 'github';
   const below = (count: number) => Math.floor(random() * count);
   const pick = <T>(list: readonly T[]): T | undefined => list[below(list.length)];
   const hex = () => Array.from({ length: 40 }, () => below(16).toString(16)).join('');
   let second = Date.parse('2026-11-25T06:00:00Z');
   let requests = 0;
   const now = () => new Date(second).toISOString().replace('.000', '');
-  const sender = { id: 3, login: 'ada', ...(dialect === 'github' && { type: 'User' }) };
+  const sender = { id: 3, login: 'ada', ...(isGithub && { type: 'User' }) };
   const repository: Json = {
     id: 5,
     name: 'signals',
@@ -30,7 +31,7 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
     html_url: `https://${host}/railway/signals`,
     created_at: now(),
     updated_at: now(),
-    ...(dialect === 'github' && { pushed_at: now() }),
+    ...(isGithub && { pushed_at: now() }),
   };
   const state = {
     issues: [] as Json[],
@@ -44,7 +45,7 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
   let number = 0;
 
   const zeros = '0'.repeat(40);
-  const pushed = () => Object.assign(repository, { updated_at: now(), ...(dialect === 'github' && { pushed_at: Math.floor(second / 1000) }) });
+  const pushed = () => Object.assign(repository, { updated_at: now(), ...(isGithub && { pushed_at: Math.floor(second / 1000) }) });
   const tell = (event: string, members: Json): Told => ({
     event,
     payload: structuredClone({ ...members, repository, sender }),
@@ -56,6 +57,31 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
     return made;
   };
   const change = (object: Json, members: Json) => Object.assign(object, members, { updated_at: now() });
+
+  /** A run as the forge has it in deliveries and lists. Gitea and Forgejo write a time that is not set in the time zone of the server. */
+  function inDialect(run: Json): Json {
+    const { name, created_at, updated_at, conclusion, run_attempt: _, ...common } = run;
+    const isDone = run['status'] === 'completed';
+    const unset = '1969-12-31T19:00:00-05:00';
+    if (dialect === 'gitea') {
+      const times = { started_at: isDone ? created_at : unset, completed_at: isDone ? updated_at : unset };
+      return { ...common, run_attempt: 0, path: 'ci.yml@refs/heads/main', ...(isDone && { conclusion }), ...times };
+    }
+    if (dialect === 'forgejo') {
+      const { id, run_number: index_in_repo, head_sha: commit_sha } = run;
+      const members = { id, title: name, workflow_id: 'ci.yml', index_in_repo, commit_sha, prettyref: 'main', event: 'push', trigger_event: 'push' };
+      const times = { created: created_at, updated: updated_at, started: isDone ? created_at : unset };
+      return { ...members, ...times, status: isDone ? conclusion : 'waiting', trigger_user: sender, repository };
+    }
+    return run;
+  }
+  /** Forgejo tells of runs that have ended only, and neither repository nor sender beside them. */
+  function tellRun(run: Json | undefined, action: string): Told | undefined {
+    if (!run || (dialect === 'forgejo' && action !== 'completed')) return undefined;
+    const at = new Date(second + 100);
+    if (dialect === 'forgejo') return { event: 'workflow_run', payload: structuredClone({ action: run['conclusion'], run: inDialect(run) }), at };
+    return tell('workflow_run', { action, workflow_run: inDialect(run), ...(dialect === 'gitea' && { workflow: { id: 'ci.yml', name: 'CI' } }) });
+  }
 
   const steps: (() => Told | undefined)[] = [
     () => tell('issues', { action: 'opened', issue: open(state.issues, { locked: false }) }),
@@ -103,13 +129,13 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
     () => {
       const run = { id: 700 + state.runs.length, run_number: state.runs.length + 1, name: 'CI', status: 'queued', conclusion: null, run_attempt: 1 };
       state.runs.unshift({ ...run, created_at: now(), updated_at: now(), head_sha: hex(), event: 'push' });
-      return tell('workflow_run', { action: 'requested', workflow_run: state.runs[0] });
+      return tellRun(state.runs[0], 'requested');
     },
     () => {
       const run = state.runs.find(({ status }) => status !== 'completed');
       if (!run) return undefined;
       change(run, { status: 'completed', conclusion: pick(['success', 'failure']) });
-      return tell('workflow_run', { action: 'completed', workflow_run: run });
+      return tellRun(run, 'completed');
     },
   ];
 
@@ -147,7 +173,7 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
       requests++;
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://forge');
       const answer = (status: number, body: unknown, headers = {}) => response.writeHead(status, headers).end(JSON.stringify(body));
-      if (request.headers.authorization !== `${dialect === 'gitea' ? 'token' : 'Bearer'} forge-token`) return void answer(401, {});
+      if (request.headers.authorization !== `${isGithub ? 'Bearer' : 'token'} forge-token`) return void answer(401, {});
       const path = pathname.replace(/^\/api\/v1/, '').replace(/^\/repos\/railway\/signals/, '');
       const since = Date.parse(searchParams.get('since') ?? '1970-01-01');
       const changedSince = (list: readonly Json[]) => list.filter((one) => Date.parse(String(one['updated_at'])) >= since);
@@ -157,20 +183,20 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
       const short = ({ merged: _merged, additions: _additions, ...pull }: Json) => pull;
       const asIssue = (pull: Json) => ({ ...pull, pull_request: { url: 'x' } });
       const lists: Readonly<Record<string, () => readonly Json[]>> = {
-        '/issues': () => changedSince([...shown.issues, ...(dialect === 'gitea' ? [] : shown.pulls.map(asIssue))]),
+        '/issues': () => changedSince([...shown.issues, ...(isGithub ? shown.pulls.map(asIssue) : [])]),
         '/issues/comments': () => changedSince(shown.comments),
-        ...(dialect === 'github' && { '/pulls/comments': () => [] }),
+        ...(isGithub && { '/pulls/comments': () => [] }),
         '/pulls': () => byChange(shown.pulls).map(short),
         '/releases': () => shown.releases,
-        '/branches': () => [...shown.branches].map(([name, sha]) => ({ name, commit: dialect === 'gitea' ? { id: sha } : { sha } })),
-        '/actions/runs': () => shown.runs,
+        '/branches': () => [...shown.branches].map(([name, sha]) => ({ name, commit: isGithub ? { sha } : { id: sha } })),
+        '/actions/runs': () => shown.runs.map(inDialect),
       };
       if (path === '') return void answer(200, shown.repository);
       const pull = shown.pulls.find((one) => path === `/pulls/${String(one['number'])}`);
       if (pull) return void answer(200, pull);
       const list = lists[path]?.();
       if (!list) return void answer(404, {});
-      const size = Number(searchParams.get(dialect === 'gitea' ? 'limit' : 'per_page'));
+      const size = Number(searchParams.get(isGithub ? 'per_page' : 'limit'));
       const page = Number(searchParams.get('page'));
       const link = page * size < list.length ? { link: `<https://elsewhere.example${pathname}?page=${page + 1}>; rel="next"` } : {};
       const items = list.slice((page - 1) * size, page * size);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { silentLog } from '../../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../../services/platform/metrics.ts';
 import { createDatabaseServiceWorker, createIsOwn } from '../../../../../services/webhook-intake/forge/database-service-worker.ts';
+import { messageHeaders } from '../../../../../services/webhook-relay/contract.ts';
 import { delivery } from '../../deliveries.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../../intake-database.ts';
 import { at, branch, forgeTime, issue, push, repository, run, sender } from './forge-payloads.ts';
@@ -40,6 +41,25 @@ describe('the database-service worker', () => {
       comments: 2,
       rest: { id: 11, labels: [{ name: 'red' }], user: sender, updated_at: forgeTime(1) },
     });
+  });
+
+  it('takes a milestone of a pull request, which GitHub tells as one of an issue, for no issue', async () => {
+    const one = issue(1, 'Paint', 'milestoned');
+    await send({
+      ...one,
+      payload: { ...one.payload, issue: { ...one.payload.issue, pull_request: { url: 'https://api.github.com/repos/railway/signals/pulls/3' } } },
+    });
+    expect(await database.count('issues')).to.equal(0);
+  });
+
+  it('leaves a locked issue of Gitea locked when a comment comes', async () => {
+    const one = issue(1, 'Lamp out', 'edited');
+    const headers = { [messageHeaders.forge]: 'gitea' };
+    const locked = { ...one.payload, issue: { ...one.payload.issue, is_locked: true, pull_request: null } };
+    const comment = { id: 9, body: 'Agreed', user: sender, updated_at: forgeTime(2) };
+    await send({ ...one, headers, payload: locked });
+    await send({ ...one, event: 'issue_comment', headers, payload: { ...locked, issue: { ...locked.issue, updated_at: forgeTime(2) }, comment } });
+    expect(await stateOf('issues', 'updated_at, locked')).to.deep.equal({ updated_at: at(2), locked: true });
   });
 
   it('takes neither a tag nor its push for a branch, and stores that push', async () => {
