@@ -24,9 +24,10 @@ async function expectStatus(status, response) {
 }
 
 const deliveryId = randomUUID();
+// Equal bytes would be a duplicate of the test before: the delivery has no id of a hook.
 const body = JSON.stringify({
   action: 'opened',
-  issue: { number: 1, title: 'helm test', state: 'open', user: { login: 'helm-test', type: 'User' } },
+  issue: { number: 1, title: `helm test ${deliveryId}`, state: 'open', user: { login: 'helm-test', type: 'User' } },
   repository: { id: 1, name: 'helm-test', full_name: 'signalbox/helm-test', owner: { login: 'signalbox' } },
   sender: { id: 1, login: 'helm-test', type: 'User' },
 });
