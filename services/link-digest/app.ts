@@ -1,5 +1,6 @@
 // The link digest put together; what tests construct.
 import type { Broker } from '../platform/broker/broker.ts';
+import { startEvents } from '../platform/events/events.ts';
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
@@ -71,6 +72,7 @@ export function createDigestApp({ config, database, broker, mailReader, health, 
   const newsletters = createNewsletterLists(database);
   const openSnapshot = createSnapshots(database, snapshotLimits);
   measureDigest({ links, metrics });
+  startEvents(config, { deployable: 'link-digest', database, lifecycle, log, metrics, clock });
   startHousekeeping({ database, lifecycle, log, clock, rawMailsDays: config.rawMailsDays });
   const routes = [
     ...tagged(tags.ingest, [

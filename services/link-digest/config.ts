@@ -1,5 +1,6 @@
 // The link digest's settings.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { eventFaults, eventSettings } from '../platform/events/events.ts';
 import { choice, commonSettings, decimal, integer, optional, processSettings, randomCredential, secretList, secretUrl } from '../platform/config/settings.ts';
 import { loginSettings, tokenSettings } from './login/settings.ts';
 
@@ -34,7 +35,7 @@ export const queueSettings = {
 export const storingSettings = { databaseUrl: commonSettings.databaseUrl, ...scoringSettings };
 
 /** Settings of a process that takes mails off the queue. */
-const workerSettings = { ...queueSettings, ...storingSettings };
+const workerSettings = { ...queueSettings, ...storingSettings, eventsUrl: eventSettings.eventsUrl };
 
 export const settings = {
   ...commonSettings,
@@ -57,6 +58,7 @@ export const settings = {
     }),
   ),
   ...workerSettings,
+  ...eventSettings,
 } as const;
 
 export type DigestConfig = Values<typeof settings>;
@@ -67,7 +69,8 @@ const requirePassword = ({ adminPasswords, adminPasswordHashes }: DigestConfig) 
   adminPasswords === undefined && adminPasswordHashes === undefined ? ['Digest__AdminPasswordHash is required and not set'] : [];
 
 /** @throws ConfigError with every fault */
-export const readConfig = (environment: Environment): DigestConfig => readSettings(environment, settings, requirePassword);
+export const readConfig = (environment: Environment): DigestConfig =>
+  readSettings(environment, settings, (config) => [...requirePassword(config), ...eventFaults(config)]);
 
 /** @throws ConfigError with every fault */
 export const readWorkerConfig = (environment: Environment): WorkerConfig => readSettings(environment, workerSettings);

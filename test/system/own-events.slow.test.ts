@@ -82,6 +82,18 @@ describe("an event of Signalbox' own", function () {
     expect(await events()).to.have.length(1);
   });
 
+  it('goes from a mail that the digest refuses to the log of the intake', async () => {
+    const answer = await fetch(`http://127.0.0.1:${portBase + 3}/api/ingest/email`, {
+      method: 'POST',
+      headers: { 'X-Ingest-Token': await credential('Ingest__Token'), 'Content-Type': 'message/rfc822' },
+      body: `To: ${'a@b.c,'.repeat(1001)}\r\n\r\nx`,
+    });
+    expect(answer.status).to.equal(202);
+    const refused = async () => (await events()).find((event) => memberAt(event, 'event') === 'newsletter.rejected');
+    await eventually(async () => (await refused()) !== undefined, { withinMs: 60_000 });
+    expect(await refused()).to.include({ source: 'signalbox', score: 8 });
+  });
+
   it('keeps its secret out of the terminal, and in the credentials', async () => {
     const secret = await credential('Events__Secret');
     expect(secret).to.have.length.above(30);

@@ -1,6 +1,7 @@
 // `signalbox worker digest`: takes mails off the queue in place of the service, until the queue is empty or in a loop.
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
+import { createOutbox } from '../../platform/events/events.ts';
 import { toError } from '../../platform/errors.ts';
 import { createSchemaCheck, type MigrationSource, requireSchema } from '../../platform/postgres/migrations.ts';
 import { createPool, type requestLimits } from '../../platform/postgres/pool.ts';
@@ -72,7 +73,7 @@ export async function openIngest({ log, metrics, health, lifecycle }: Runtime, c
   health.addCheck('schema', checkSchema);
   const broker = lifecycle.opened('broker', connectBroker(brokerUrl.reveal(), ingestTopology(maxRetries), { log, name, queueType }));
   measureQueue(broker, metrics);
-  const newsletters = createArrivals(database, { weights: config, clock: systemClock });
+  const newsletters = createArrivals(database, { weights: config, clock: systemClock, outbox: createOutbox(config) });
   const mailReader = createMailReader();
   const handler = createMailHandler({ newsletters, read: mailReader.readNewsletter, log, metrics });
   return { database, broker, handler, mailReader, checkSchema };

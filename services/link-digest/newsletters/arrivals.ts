@@ -1,6 +1,7 @@
 // Stores newsletters with their links and authors; scores count the newsletter itself.
 import { v7 as newId } from 'uuid';
 import { createBatcher, sharedReads } from '../../platform/batches.ts';
+import type { Outbox, OwnEvent } from '../../platform/events/events.ts';
 import { storable } from '../../platform/json.ts';
 import { hashOf } from '../../platform/mail/url-identity.ts';
 import { isCancelled, isOutage } from '../../platform/postgres/errors.ts';
@@ -181,13 +182,30 @@ const batching = {
   isOfOne: (error: unknown) => !isOutage(error) || isCancelled(error),
 };
 
+const rejectionOf = ({ raw, receivedAt }: RawMail, { id, reason, at }: { readonly id: string; readonly reason: string; readonly at: Date }): OwnEvent => ({
+  type: 'newsletter.rejected',
+  object: id,
+  data: {
+    id,
+    title: 'A mail to the link digest was refused',
+    text: `Its ${raw.length} bytes are kept. Reason: ${storable(reason)}`,
+    isFailure: true,
+    reason: storable(reason),
+    bytes: raw.length,
+    receivedAt,
+  },
+  at,
+});
+
 export type Arrivals = ReturnType<typeof createArrivals>;
+
+/** `outbox` has events of refused mails; undefined where none are wanted. */
+type ArrivalParts = Scoring & { readonly outbox?: Outbox };
 
 /**
  * Newsletters on their way in, by the SHA-256 of their bytes. Each call is one transaction; mails that are stored at the same time share one.
- * @param scoring the weights, and the clock
  */
-export function createArrivals(database: Database, scoring: Scoring) {
+export function createArrivals(database: Database, { outbox, ...scoring }: ArrivalParts) {
   const store = createArrivalStore(database);
   const storeBatched = createBatcher((mails: readonly Mail[]) => storeTogether(store, mails, scoring), batching);
   return {
@@ -198,8 +216,13 @@ export function createArrivals(database: Database, scoring: Scoring) {
     /** Keeps the mail with its reason; only `status=rejected` shows it. */
     async reject(mail: RawMail, reason: string): Promise<'rejected' | 'duplicate'> {
       const refused = { title: null, receivedDate: mail.receivedAt, destinationEmail: null, rejection: storable(reason), linkCount: 0, messageSha256: null };
-      const { size } = await store.insert([{ ...mail, ...refused, ...keptOf(mail, {}), newsletterId: newId() }]);
-      return size === 1 ? 'rejected' : 'duplicate';
+      const newsletterId = newId();
+      return store.transaction(async (inTransaction) => {
+        const { size } = await createArrivalStore(inTransaction).insert([{ ...mail, ...refused, ...keptOf(mail, {}), newsletterId }]);
+        if (size === 0) return 'duplicate';
+        await outbox?.add(inTransaction, [rejectionOf(mail, { id: newsletterId, reason, at: scoring.clock() })]);
+        return 'rejected';
+      });
     },
     /** All mails, oldest first, refused ones among them. */
     async *all(): AsyncGenerator<RawMail, undefined> {

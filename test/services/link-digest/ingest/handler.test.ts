@@ -7,6 +7,7 @@ import { createNewsletterReader } from '../../../../services/link-digest/mails/r
 import { createArrivals } from '../../../../services/link-digest/newsletters/arrivals.ts';
 import type { Delivery } from '../../../../services/platform/broker/broker.ts';
 import { createHandOver } from '../../../../services/platform/broker/outcomes.ts';
+import { createOutbox } from '../../../../services/platform/events/events.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool, type Database } from '../../../../services/platform/postgres/pool.ts';
@@ -38,6 +39,35 @@ describe('mails off the queue', function () {
     const handle = handlerOn(database.pool);
     for (let handed = 0; handed < 2; handed += 1) expect(await handle([deliver(raw)])).to.deep.equal([{ deadLetter: 'more than 1000 recipients' }]);
     expect(await stored()).to.deep.equal([{ title: null, rejection: 'more than 1000 recipients' }]);
+  });
+
+  describe('that are refused', () => {
+    const rejecting = (eventsUrl: string | undefined) =>
+      createArrivals(database.pool, { weights: readConfig(environmentOf(database.url)), clock: () => now, outbox: createOutbox({ eventsUrl }) });
+    const events = () => database.query('select type, object, data, occurred_at as at from own_events order by sequence');
+    const raw = toMail(Buffer.from('no mail'), now);
+    beforeEach(() => database.query('truncate own_events'));
+
+    it('are told of by one event, however often they are handed over', async () => {
+      const newsletters = rejecting('http://events.example/');
+      for (let handed = 0; handed < 2; handed += 1) await newsletters.reject(raw, 'too many\0 parts');
+      const [{ id }] = await database.query('select id from newsletters');
+      const told = { title: 'A mail to the link digest was refused', text: 'Its 7 bytes are kept. Reason: too many\ufffd parts', isFailure: true };
+      const data = { id, ...told, reason: 'too many\ufffd parts', bytes: 7, receivedAt: now.toISOString() };
+      expect(await events()).to.deep.equal([{ type: 'newsletter.rejected', object: id, data, at: now }]);
+    });
+
+    it('are told of by none where no Events__Url is set, nor where their refusal is not stored', async () => {
+      await rejecting(undefined).reject(raw, 'too many parts');
+      await database.query('truncate newsletters cascade');
+      await database.query(`alter table raw_mails add constraint refused check (received_at is null) not valid`);
+      const failed = await rejecting('http://events.example/')
+        .reject(raw, 'too many parts')
+        .catch((error: unknown) => error);
+      await database.query('alter table raw_mails drop constraint refused');
+      expect(failed).to.be.instanceOf(Error);
+      expect(await events()).to.deep.equal([]);
+    });
   });
 
   it('that were refused and can be read now become newsletters when their dead letters are returned', async () => {
