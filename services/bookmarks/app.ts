@@ -17,10 +17,14 @@ import { fileRoutes } from './files/files.ts';
 import { createImporter } from './files/import.ts';
 import { folderRoutes } from './folders.ts';
 import { karakeepRoutes, karakeepTag } from './karakeep/karakeep.ts';
+import { createCheckStore } from './dead-links/store.ts';
+import { duplicatesRoute } from './duplicates/duplicates.ts';
+import { createDuplicateStore } from './duplicates/store.ts';
 import { feedRoute } from './lists/feed.ts';
 import { listRoutes } from './lists/lists.ts';
 import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
 import { manyRoutes, tagRoutes } from './many/many.ts';
+import { measureDeadLinks } from './metrics.ts';
 import { createPages } from './pages/pages.ts';
 import { createStore } from './store.ts';
 
@@ -45,6 +49,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
   const store = createStore(database, writeDatabase);
   const pages = createPages(createPublicFetch(config.allowedAddresses), { log, stopping });
   const listStore = createListStore(database);
+  measureDeadLinks(createCheckStore(database), metrics);
   const openSnapshot = createCatalogueSnapshots(database, snapshotLimits);
   return createApp({
     description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
@@ -52,6 +57,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
       ...tagged({ name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' }, [
         ...listRoutes(listStore, openSnapshot),
         feedRoute(listStore),
+        duplicatesRoute(createDuplicateStore(database)),
       ]),
       ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes({ store, pages, clock })),
       ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),

@@ -238,6 +238,22 @@ export const Counts = z
   });
 export type Counts = z.output<typeof Counts>;
 
+const DuplicateGroup = z
+  .object({
+    count: Counted.meta({ description: 'How many bookmarks the page has' }),
+    bookmarks: z.array(Bookmark).meta({ description: 'The first 100 of them, the oldest first' }),
+  })
+  .meta({ id: 'DuplicateGroup', description: 'Bookmarks of one page' });
+export const Duplicates = z
+  .object({
+    items: z.array(DuplicateGroup).meta({ description: 'Pages that have several bookmarks, in a fixed order' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'The `after` of the next page; null on the last one', examples: [null] }),
+  })
+  .meta({ id: 'Duplicates', description: 'A page of the pages that have several bookmarks' });
+
 export const ImportQuery = z.object({
   dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }),
   private: queryChoice(['exclude', 'include'])

@@ -293,6 +293,15 @@ const otherCases: readonly Cases[] = [
     silent: { 'while one runs, though unready': [check(onBookmarks, { deployable: 'bookmarks', check: 'schema' }, 0), '20m'] },
   },
   {
+    alert: 'SignalboxManyDeadLinks',
+    labels: { severity: 'warning', namespace },
+    fires: { 'when sixty died within a day': [{ [onBookmarks('signalbox_bookmarks_dead')]: '10+0x1440 70+0x120' }, '1510m'] },
+    silent: {
+      'while there are many, and no more than yesterday': [{ [onBookmarks('signalbox_bookmarks_dead')]: '500+0x1560' }, '1510m'],
+      'when some died within a day': [{ [onBookmarks('signalbox_bookmarks_dead')]: '10+0x1440 30+0x120' }, '1510m'],
+    },
+  },
+  {
     alert: 'SignalboxDigestDown',
     labels: { severity: 'critical', deployable: 'link-digest' },
     fires: { 'while only the relay runs': [relayRuns, '6m'] },

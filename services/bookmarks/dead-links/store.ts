@@ -39,12 +39,16 @@ const record = rowsStatement<DeadBookmark & { readonly isNew: boolean }, [checks
   returning bookmarks.id, title, bookmarks.url, given.status, given.dead and not before.dead as "isNew"`,
 );
 
+// A partial index has them.
+const countDead = statement<{ dead: number }>('checks.countDead', 'select count(*) as dead from bookmarks where dead');
+
 const renewRevision = statement('checks.renewRevision', 'update catalogue set revision = gen_random_uuid()');
 
 export type CheckStore = ReturnType<typeof createCheckStore>;
 
 export const createCheckStore = (database: Database) => ({
   due: (now: Date, limit: number) => database.all(due, now, limit),
+  countDead: async () => (await database.first(countDead))?.dead ?? 0,
   postpone: (ids: readonly string[], checkAt: Date) => database.run(postpone, ids, checkAt),
   /**
    * Takes its turn among the writes of the catalogue.

@@ -71,7 +71,7 @@ create index bookmarks_by_folder on bookmarks (folder_id, date_added, id);
 create index bookmarks_by_tag on bookmarks using gin (tags);
 -- Addresses may be longer than a B-tree index takes. An import looks up by it what is there already.
 create index bookmarks_by_url on bookmarks using hash (url);
-create index bookmarks_by_identity on bookmarks using hash (url_sha256);
+create index bookmarks_by_identity on bookmarks (url_sha256, date_added, id);
 create index bookmarks_favorite on bookmarks (date_added, id) where favorite;
 create index bookmarks_untagged on bookmarks (date_added, id) where tags = '{}';
 create index bookmarks_dead on bookmarks (date_added, id) where dead;

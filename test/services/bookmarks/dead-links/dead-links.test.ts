@@ -1,10 +1,11 @@
-// The watch for dead links, against real servers: what counts as gone, and that no host gets two requests at once.
+// The watch for dead links, against real servers: the answers that count as gone, and one request at a time for each host.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createDeadLinks } from '../../../../services/bookmarks/dead-links/dead-links.ts';
 import { createCheckStore } from '../../../../services/bookmarks/dead-links/store.ts';
+import { measureDeadLinks } from '../../../../services/bookmarks/metrics.ts';
 import { createOutbox } from '../../../../services/platform/events/events.ts';
 import { createPublicFetch } from '../../../../services/platform/http/public-fetch.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
@@ -132,6 +133,9 @@ describe('dead links', () => {
     await check(40);
     expect(await events()).to.have.length(3);
     expect((await catalogue.get('/api/bookmarks/counts')).body.dead).to.equal(3);
+    const metrics = createMetrics();
+    measureDeadLinks(createCheckStore(database), metrics);
+    expect(await metrics.text()).to.match(/^signalbox_bookmarks_dead 3$/m);
   });
 
   it('takes a page that answers again for alive', async () => {
