@@ -1,4 +1,5 @@
 // One AMQP connection that reconnects by itself; amqplib's recovery does the waiting and the trying again.
+import type { Socket } from 'node:net';
 import { type ChannelModel, connect } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -38,6 +39,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
     opened.on('error', (error) => log.debug({ error }, 'amqp connection error'));
     opened.on('blocked', (reason) => parts.onDisconnected?.(`blocked by the server: ${reason}`));
     opened.on('unblocked', () => parts.onConnected?.());
+    writeTogether(opened);
     await parts.prepare(opened);
   };
 
@@ -113,9 +115,30 @@ function withHeartbeat(url: string): string {
   return withDefault.href;
 }
 
-// amqplib waits for the server's goodbye for as long as heartbeats allow, and has no public way to stop waiting:
-// `as` because the stream is not in its types. Destroying it makes amqplib report the connection as closed.
+/** Writes of one turn of the event loop reach the socket together: amqplib writes each message by itself, and a system call costs as much as encoding it. */
+function writeTogether(model: ChannelModel): void {
+  const stream = streamOf(model);
+  if (!stream) return;
+  const write = stream.write.bind(stream);
+  let isCorked = false;
+  stream.write = (chunk: Buffer) => {
+    if (!isCorked) {
+      isCorked = true;
+      stream.cork();
+      process.nextTick(() => {
+        isCorked = false;
+        stream.uncork();
+      });
+    }
+    return write(chunk);
+  };
+}
+
+/** `as` because the stream is not in amqplib's types. */
+const streamOf = (model: ChannelModel) => (model.connection as { readonly stream?: Pick<Socket, 'write' | 'cork' | 'uncork' | 'destroy'> }).stream;
+
+// amqplib waits for the server's goodbye for as long as heartbeats allow, and has no public way to stop waiting.
+// Destroying the stream makes amqplib report the connection as closed.
 function destroySocket(model: ChannelModel | null): void {
-  const connection = model?.connection as { readonly stream?: { destroy(error?: Error): void } } | undefined;
-  connection?.stream?.destroy(new Error('the server did not answer the closing of the connection'));
+  if (model) streamOf(model)?.destroy(new Error('the server did not answer the closing of the connection'));
 }
