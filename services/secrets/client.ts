@@ -56,12 +56,27 @@ export class InvalidCredential extends Error {}
 /** No URL can hold this name or key. */
 export class InvalidName extends Error {}
 
+const { ConsumerSecret, ConsumerSecrets } = consumerContract;
+const ValuesPage = ConsumerSecrets.extend({ items: z.array(ConsumerSecret) });
+type ConsumerSecret = consumerContract.ConsumerSecret;
+
 /** Reads with the key of an application. */
 export function createConsumerClient(options: ClientOptions) {
   const { get } = createCalls(options, { 'x-api-key': options.credential });
   const within = (environment: string) => `?environment=${encodeURIComponent(environment)}`;
   return {
     secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), consumerContract.ConsumerSecret),
+    /** Every secret that is served in the environment, with its value, by name. */
+    async secrets(environment: string): Promise<ConsumerSecret[]> {
+      const all: ConsumerSecret[] = [];
+      for (let after = ''; ;) {
+        const where = `${path('/api/consumer/secrets')}${within(environment)}&values=true&after=${encodeURIComponent(after)}`;
+        const { items, next } = await get(where, ValuesPage);
+        all.push(...items);
+        if (next === null) return all;
+        after = next;
+      }
+    },
     configurations: async (environment: string) =>
       (await get(path('/api/consumer/configurations') + within(environment), consumerContract.ConsumerConfigurations)).items,
     configuration: (key: string, environment: string) =>

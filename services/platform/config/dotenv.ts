@@ -17,21 +17,22 @@ export class DotenvError extends Error {
 
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.:-]*)[ \t]*=[ \t]*/;
 const blank = /^[ \t]*(#.*)?$/;
-const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
 /**
- * `NAME=value`, with `export` before it or not. Unquoted values end at a space and `#`; quoted ones (`'`, `"`, `` ` ``) may span lines;
- * double quotes know `\n \r \t \" \\ \$`. Nothing is replaced in values: `$NAME` stays.
+ * `NAME=value`, with `export` before it or not. Unquoted values end at a space and `#`; quoted ones (`'`, `"`, `` ` ``) may span lines and end at the next
+ * such quote; `\n` in double quotes is the only escape. Nothing is replaced in values: `$NAME` stays.
  *
- * `parseEnv` of node:util and `parse` of the package dotenv read the same, with `\n` as their only escape. They are not used because they refuse
- * nothing: they leave out a line that is no setting, cut an unquoted value at a `#`, and take the last of two.
+ * Every file that is accepted means the same to `parseEnv` of node:util. That is not used because it refuses nothing: it leaves out a line that is
+ * no setting, cuts an unquoted value at a `#`, and takes the last of two.
  * @param nameOf what a name becomes; no two may become the same
  * @throws DotenvError
  */
 export function parseDotenv(text: string, nameOf: (name: string) => string = (name) => name): DotenvEntry[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const entries = new Map<string, DotenvEntry>();
-  const faults: DotenvFault[] = [];
+  const faults: DotenvFault[] = lines.flatMap((text, index) =>
+    text.includes('\r') ? [{ line: index + 1, says: 'a carriage return inside the line, which some tools drop' }] : [],
+  );
   for (let index = 0; index < lines.length; index++) {
     const [source = '', line] = [lines[index], index + 1];
     if (blank.test(source)) continue;
@@ -58,20 +59,19 @@ function readEntry(line: string, linesAfter: () => readonly string[]): Read {
   const quote = /^['"`]/.exec(rest)?.[0];
   if (quote !== undefined) return readQuoted({ name, quote, rest: rest.slice(1), linesAfter });
   const value = rest.replace(/[ \t]#.*$/, '');
-  if (!/(^|[^ \t])#/.test(value)) return { name, value: value.trim() };
+  if (!/(^|[^ \t])#/.test(value)) return { name, value: value.replace(/[ \t]+$/, '') };
   return { fault: 'a # that is a comment to some tools and part of the value to others; put the value in quotes' };
 }
 
 type Quoted = { readonly name: string; readonly quote: string; readonly rest: string; readonly linesAfter: () => readonly string[] };
 
 function readQuoted({ name, quote, rest, linesAfter }: Quoted): Read {
-  // A backslash hides what follows it in double quotes only.
-  const body = quote === '"' ? /^(?:[^"\\]|\\[^])*(?=")/ : new RegExp(`^[^${quote}]*(?=${quote})`);
+  const body = new RegExp(`^[^${quote}]*(?=${quote})`);
   const whole = body.test(rest) ? rest : [rest, ...linesAfter()].join('\n');
   const value = body.exec(whole)?.[0];
   if (value === undefined) return { moreLines: Infinity, fault: `no closing ${quote}` };
   const moreLines = value.split('\n').length - 1;
   const after = whole.slice(value.length + 1).split('\n', 1)[0] ?? '';
   if (!/^[ \t]*$|^[ \t]+#/.test(after)) return { moreLines, fault: `text after the closing ${quote}` };
-  return { name, value: quote === '"' ? value.replace(/\\([nrt"\\$])/g, (_, letter: string) => escapes[letter] ?? letter) : value, moreLines };
+  return { name, value: quote === '"' ? value.replaceAll('\\n', '\n') : value, moreLines };
 }

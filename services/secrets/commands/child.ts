@@ -1,5 +1,7 @@
-// Runs a program in place of this one: the same terminal, its signals, its exit code.
-import { type ChildProcess, spawn } from 'node:child_process';
+// Runs a program in place of this one: the program takes the place of this process, or where it cannot, runs as its child with its terminal and signals.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants as modes, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { constants } from 'node:os';
 import { codeOf } from '../../platform/errors.ts';
 
@@ -17,10 +19,15 @@ const forwarded: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SI
 /** A terminal sends these to every process in its foreground: forwarded, they would arrive twice, and a second signal means to stop at once. */
 const fromTerminal = new Set<NodeJS.Signals>(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 
-/** @returns the program's exit code; 128 and the signal's number when a signal ended it */
-export async function runProgram({ command, parameters, variables, writeError }: Program): Promise<number> {
+/**
+ * Where the program takes the place of this process this never returns.
+ * @returns the program's exit code; 128 and the signal's number when a signal ended it
+ */
+export async function runProgram(program: Program): Promise<number> {
+  const { command, parameters, variables, writeError } = program;
   let stopForwarding: () => void = () => undefined;
   try {
+    if (isRunnable(program) && canTakePlace(program)) takePlace(program);
     // Some failures are thrown here, others come as an event.
     const child = spawn(command, parameters, { stdio: 'inherit', env: variables });
     stopForwarding = forwardSignals(child);
@@ -33,6 +40,42 @@ export async function runProgram({ command, parameters, variables, writeError }:
     stopForwarding();
   }
 }
+
+// process.execve ends this process with an abort when the system refuses, and hands on that Node ignores SIGPIPE. So it starts `env` of the GNU
+// coreutils, which sets signals back, finds the program as a shell does, and is replaced by it. Every other system gets a child.
+const envProgram = '/usr/bin/env';
+
+/** Whether there is such a program at all; the sentence that there is none is that of `spawn`. */
+function isRunnable({ command, variables }: Program): boolean {
+  const places = command.includes('/') ? [command] : (variables['PATH'] ?? '').split(delimiter).map((folder) => join(folder, command));
+  return places.some((place) => isExecutable(place));
+}
+
+function isExecutable(place: string): boolean {
+  try {
+    accessSync(place, modes.X_OK);
+    return statSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Asks by starting `true` the same way, with the same arguments and environment: they may be larger than the system takes. */
+function canTakePlace({ command, parameters, variables }: Program): boolean {
+  // env would take the one for an assignment, the other for an option.
+  if (command.includes('=') || command.startsWith('-') || typeof process.execve !== 'function' || !isExecutable(envProgram)) return false;
+  const tried = spawnSync(envProgram, ['--default-signal', 'true', command, ...parameters], { stdio: 'ignore', env: variables });
+  return tried.status === 0;
+}
+
+function takePlace({ command, parameters, variables }: Program): void {
+  // Node makes inherited pipes non-blocking, for every process that has them. A child begins by making them blocking again.
+  spawnSync(envProgram, ['true'], { stdio: 'inherit' });
+  process.execve?.(envProgram, ['env', '--default-signal', command, ...parameters], Object.fromEntries(definedOf(variables)));
+}
+
+const definedOf = (variables: Program['variables']) =>
+  Object.entries(variables).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such program',

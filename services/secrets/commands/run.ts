@@ -3,13 +3,15 @@ import { z } from 'zod';
 import { type Environment, readSettings } from '../../platform/config/config.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { type ConsumerClient, createConsumerClient, Refusal } from '../client.ts';
-import type { ConsumerConfiguration } from '../consumer/contract.ts';
+import type { ConsumerConfiguration, ConsumerSecret } from '../consumer/contract.ts';
 import { exitCodes, runProgram } from './child.ts';
 import { consumerSettings, isOwn } from './settings.ts';
+import { isSafe } from './unsafe-names.ts';
 
 const Options = z.object({
   environment: z.string(),
   secret: z.array(z.string()).default([]),
+  all: z.boolean().default(false),
   only: z.array(z.string()).default([]),
   prefix: z.string().optional(),
   allowUnsafeNames: z.boolean().default(false),
@@ -17,14 +19,15 @@ const Options = z.object({
 
 export const run: Subcommand = {
   summary: 'start a program with its configuration and the named secrets in its environment, key a:b-c as variable a__b_c',
-  examples: ['run --environment production -- node server.js', 'run --environment production --secret database-password=PGPASSWORD -- psql'],
+  examples: ['run --environment production --all -- node server.js', 'run --environment production --secret database-password=PGPASSWORD -- psql'],
   operands: '<command...>',
   options: [
     { flags: '--environment <slug>', summary: 'environment to read configuration and secrets from', required: true },
     { flags: '--secret <name...>', summary: 'NAME or NAME=VARIABLE; several, or several times; put -- before the command' },
+    { flags: '--all', summary: 'take every secret that is served in the environment; with --prefix those whose names begin with it' },
     { flags: '--only <key...>', summary: 'take these configuration entries, whatever their names; with --prefix those as well. Default: all entries' },
-    { flags: '--prefix <text>', summary: 'take configuration entries whose keys begin with it' },
-    { flags: '--allow-unsafe-names', summary: 'take configuration entries that decide what code runs, such as PATH or LD_PRELOAD' },
+    { flags: '--prefix <text>', summary: 'take configuration entries, and with --all secrets, whose names begin with it' },
+    { flags: '--allow-unsafe-names', summary: 'take configuration entries, and with --all secrets, that decide what code runs, such as PATH or LD_PRELOAD' },
   ],
   settings: consumerSettings,
   usageExitCode: exitCodes.refused,
@@ -35,10 +38,12 @@ export const run: Subcommand = {
       const { address, applicationKey } = readSettings(environment, consumerSettings);
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
       const fetched = await fetchVariables(client, { ...wanted, secret: wanted.secret.map(readWanted) });
+      stopping.throwIfAborted();
       return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, writeError });
     } catch (error) {
       // With a code that tells it from the program's own failure.
-      writeError(error instanceof Error ? error.message : String(error));
+      if (stopping.aborted) writeError('stopped by a signal while secrets were read: the program was not started');
+      else writeError(error instanceof Error ? error.message : String(error));
       return exitCodes.refused;
     }
   },
@@ -46,17 +51,17 @@ export const run: Subcommand = {
 
 type Wanted = Omit<z.output<typeof Options>, 'secret'> & { readonly secret: readonly WantedSecret[] };
 
-async function fetchVariables(client: ConsumerClient, { environment, secret, ...wanted }: Wanted): Promise<Variables> {
-  const all = await client
-    .configurations(environment)
-    .catch(explain(`the application has no environment '${environment}', or SIGNALBOX_SECRETS_URL is another service`));
-  const configurations = choose(all, { environment, ...wanted });
+async function fetchVariables(client: ConsumerClient, { environment, secret, all, ...wanted }: Wanted): Promise<Variables> {
+  const noEnvironment = explain(`the application has no environment '${environment}', or SIGNALBOX_SECRETS_URL is another service`);
+  const entries = await client.configurations(environment).catch(noEnvironment);
+  const configurations = choose(entries, { environment, ...wanted });
+  const listed = all ? chooseListed(await client.secrets(environment).catch(noEnvironment), { secret, ...wanted }) : [];
   const secrets = secret.map(async ({ name, variable }) => {
     const missing = `secret '${name}' is not served in environment '${environment}': it is unknown there, or has no version that is active now`;
     const { value } = await client.secret(name, environment).catch(explain(missing));
     return { name, variable, value };
   });
-  return toVariables(configurations, await Promise.all(secrets));
+  return toVariables(configurations, [...(await Promise.all(secrets)), ...listed]);
 }
 
 const refusedKey = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, was replaced by a newer one, or its application was deleted';
@@ -110,19 +115,6 @@ export function toVariables(configurations: readonly ConsumerConfiguration[], se
   return Object.fromEntries(sources.map(({ variable, value }) => [variable, value]));
 }
 
-// Variables of the loader, of shells and of language runtimes: with them a person who may write configuration could run code.
-const unsafe = new RegExp(
-  `^(${[
-    'PATH|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|MALLOC_TRACE|OPENSSL_(CONF|MODULES|ENGINES)',
-    'IFS|ENV|BASH_.*|SHELLOPTS|BASHOPTS|PS[0-4]|PROMPT_COMMAND|ZDOTDIR|SHELL|EDITOR|VISUAL|PAGER|BROWSER|LESS(OPEN|CLOSE)|GIT_.*',
-    'NODE_(OPTIONS|PATH|REPL_EXTERNAL_MODULE)|NPM_CONFIG_.*|PYTHON(PATH|HOME|STARTUP|USERBASE|INSPECT|BREAKPOINT|WARNINGS|EXECUTABLE|PLATLIBDIR)|PERL(LIB|5LIB|5OPT|5DB)|RUBY(LIB|OPT|SHELL)|BUNDLE_.*|GEM_(HOME|PATH)',
-    'PHPRC|PHP_INI_SCAN_DIR|LUA_(INIT|PATH|CPATH).*|CLASSPATH|_?JAVA_(TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|(MAVEN|GRADLE)_OPTS',
-    'DOTNET_(STARTUP_HOOKS|ADDITIONAL_DEPS|SHARED_STORE)|(CORECLR|COR)_.*|ERL_(LIBS|.*FLAGS)|ELIXIR_ERL_OPTIONS|KUBECONFIG|AWS_CONFIG_FILE',
-  ].join('|')})$`,
-  'i',
-);
-export const isSafe = (variable: string): boolean => !unsafe.test(variable);
-
 type Choice = Pick<Wanted, 'environment' | 'only' | 'prefix' | 'allowUnsafeNames'>;
 
 /**
@@ -138,4 +130,19 @@ function choose(all: readonly ConsumerConfiguration[], { environment, only, pref
   const refused = allowUnsafeNames ? [] : others.map(({ key }) => key).filter((key) => !isSafe(variableOf(key)));
   if (refused.length > 0) throw new Error(`configuration entries that decide what code runs are refused without --allow-unsafe-names: ${refused.join(', ')}`);
   return [...named, ...others];
+}
+
+type ListedChoice = Pick<Wanted, 'secret' | 'prefix' | 'allowUnsafeNames'>;
+
+/**
+ * The secrets of a list that the caller did not name: a person who may add secrets does not decide what code runs.
+ * @throws Error that names every secret that is refused
+ */
+function chooseListed(listed: readonly ConsumerSecret[], { secret, prefix = '', allowUnsafeNames }: ListedChoice): readonly FetchedSecret[] {
+  const others = listed.filter(({ name }) => name.startsWith(prefix) && secret.every((one) => one.name !== name));
+  const chosen = others.map(({ name, value }) => ({ name, value, variable: variableOf(name) }));
+  const refused = allowUnsafeNames ? [] : chosen.filter(({ variable }) => !isSafe(variable));
+  if (refused.length > 0)
+    throw new Error(`secrets that decide what code runs are refused without --allow-unsafe-names: ${refused.map(({ name }) => name).join(', ')}`);
+  return chosen;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isSafe, readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/run.ts';
+import { readWanted, toVariables, variableOf } from '../../../../services/secrets/commands/run.ts';
+import { isSafe } from '../../../../services/secrets/commands/unsafe-names.ts';
 
 const entry = (key: string, value = 'x') => ({ key, value, label: 'local' });
 
@@ -83,11 +84,56 @@ describe('isSafe', () => {
     'KUBECONFIG',
     'PAGER',
   ];
+  const others = [
+    'HOME',
+    'GLIBC_TUNABLES',
+    'PSQL_PAGER',
+    'SUDO_ASKPASS',
+    'RSYNC_RSH',
+    'RUSTC_WRAPPER',
+    'ASPNETCORE_HOSTINGSTARTUPASSEMBLIES',
+    'COMPlus_Profiler',
+    'TS_NODE_REQUIRE',
+    'R_PROFILE_USER',
+    'QT_PLUGIN_PATH',
+    'TF_CLI_CONFIG_FILE',
+    'XDG_CONFIG_HOME',
+    'PERL5SHELL',
+    'DOTNET_StartupHooks',
+    'npm_config_node_options',
+  ];
 
   it('is false for variables by which the loader, a shell or a runtime runs code, in any case', () => {
-    for (const name of ['PATH', 'Path', 'LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV', 'NODE_OPTIONS', 'PYTHONPATH', 'GIT_SSH_COMMAND', ...later])
+    for (const name of [
+      'PATH',
+      'Path',
+      'LD_PRELOAD',
+      'DYLD_INSERT_LIBRARIES',
+      'BASH_ENV',
+      'NODE_OPTIONS',
+      'PYTHONPATH',
+      'GIT_SSH_COMMAND',
+      ...later,
+      ...others,
+    ])
       expect(isSafe(name), name).to.equal(false);
-    for (const name of ['PATHS', 'APP_PATH', 'OLD_KEY', 'Logging__Level', 'NODE_ENV', 'ENVIRONMENT', 'PYTHONUNBUFFERED', 'ERL_CRASH_DUMP', 'JAVA_HOME'])
+    for (const name of [
+      'PATHS',
+      'APP_PATH',
+      'OLD_KEY',
+      'Logging__Level',
+      'NODE_ENV',
+      'ENVIRONMENT',
+      'PYTHONUNBUFFERED',
+      'ERL_CRASH_DUMP',
+      'JAVA_HOME',
+      'HOMEPAGE',
+      'DATABASE_HOST',
+      'EDITORS',
+      'ANSWER_EDITION',
+      'CC_LIST',
+      'ENV_NAME',
+    ])
       expect(isSafe(name), name).to.equal(true);
   });
 });

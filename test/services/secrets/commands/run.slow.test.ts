@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../../../support/guard.ts';
+import { startSilentServer } from '../../../support/silent-server.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
 import { manage, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 import { secretsCommand, startCommand } from './command.ts';
@@ -122,9 +122,67 @@ describe('signalbox secrets run', () => {
     it(`ends with the program's code ${code}`, async () => expect((await run(['--', 'sh', '-c', `exit ${code}`])).code).to.equal(code));
   }
 
-  it('ends with 128 and the number of the signal that ended the program', async () => {
-    expect((await run(['--', 'sh', '-c', 'kill -KILL $$'])).code).to.equal(128 + constants.signals.SIGKILL);
-    expect((await run(['--', 'sh', '-c', 'kill -TERM $$'])).code).to.equal(128 + constants.signals.SIGTERM);
+  it('ends by the signal that ended the program, since the program is this process', async () => {
+    for (const signal of ['KILL', 'TERM']) expect(await run(['--', 'sh', '-c', `kill -${signal} $$`])).to.deep.include({ code: null, signal: `SIG${signal}` });
+  });
+
+  it('is replaced by the program: the same process, with signals and pipes as a shell gives them', async () => {
+    const facts = ['status', 'fdinfo/0', 'fdinfo/1', 'fdinfo/2'].map((name) => `/proc/self/${name}`);
+    const command = startCommand(['run', '--environment', 'local', '--', 'cat', ...facts], { env: settings() });
+    const { out } = await command.ended;
+    expect(/^Pid:\s+(\d+)$/m.exec(out)?.[1]).to.equal(String(command.pid));
+    const values = [...out.matchAll(/^Sig(?:Blk|Ign):\s+(\w+)$/gm)].map(([, value]) => value);
+    expect(values).to.deep.equal(['0000000000000000', '0000000000000000']);
+    const flags = [...out.matchAll(/^flags:\s+(\d+)$/gm)].map(([, value = '']) => Number.parseInt(value, 8) & 0o4000);
+    expect(flags).to.deep.equal([0, 0, 0]);
+  });
+
+  it('gets signals itself, and ends by them', async () => {
+    const command = startCommand(['run', '--environment', 'local', '--', 'sh', '-c', 'echo ready; exec sleep 60'], { env: settings() });
+    await eventually(() => expect(command.out()).to.equal('ready\n'));
+    command.signal('SIGTERM');
+    expect(await command.ended).to.include({ code: null, signal: 'SIGTERM' });
+  });
+
+  it('writes all of a long output into a pipe that is read late', async () => {
+    const { code, out } = await run(['--', 'sh', '-c', 'head -c 3000000 /dev/zero | tr "\\0" x']);
+    expect([code, out.length]).to.deep.equal([0, 3_000_000]);
+  });
+
+  it('runs a program whose name `env` would take for an assignment, or whose environment is too large, as its child', async () => {
+    const file = join(temporaryDirectory('odd'), 'a=b');
+    writeFileSync(file, '#!/bin/sh\necho odd $GREETING\nexit 5\n');
+    chmodSync(file, 0o700);
+    expect(await run(['--', file])).to.deep.include({ code: 5, out: 'odd hello\n' });
+  });
+
+  it('takes every secret that is served with --all, and those that begin with a prefix', async () => {
+    const shown = await environmentOf(['--all', '--secret', 'token=API_TOKEN']);
+    expect(shown).to.include({ db_password: password, API_TOKEN: token, GREETING: 'hello' }).and.not.have.any.keys('over', 'token');
+    expect(await environmentOf(['--all', '--prefix', 'db']))
+      .to.include({ db_password: password })
+      .and.not.have.any.keys('token', 'GREETING');
+  });
+
+  it('refuses secrets of --all that decide what code runs', async () => {
+    const { slug, key } = await newApplication(running.url, 'Unsafe secrets');
+    await putSecret(running.url, slug, 'LD_PRELOAD', { value: secretValue('evil') });
+    await putSecret(running.url, slug, 'password', { value: secretValue('good') });
+    const refused = await run(['--all', ...showEnvironment], { SIGNALBOX_APPLICATION_KEY: key });
+    expect([refused.code, refused.out]).to.deep.equal([125, '']);
+    expect(refused.err).to.equal('secrets that decide what code runs are refused without --allow-unsafe-names: LD_PRELOAD\n');
+    expect((await run(['--all', '--prefix', 'p', ...showEnvironment], { SIGNALBOX_APPLICATION_KEY: key })).code).to.equal(0);
+  });
+
+  it('says in a sentence that a signal came while secrets were read', async () => {
+    const silent = await startSilentServer();
+    const command = startCommand(['run', '--environment', 'local', '--', 'true'], {
+      env: { ...settings(), SIGNALBOX_SECRETS_URL: `http://127.0.0.1:${silent.port}` },
+    });
+    await eventually(() => expect(silent.connections()).to.be.above(0));
+    command.signal('SIGTERM');
+    expect(await command.ended).to.include({ code: 125, err: 'stopped by a signal while secrets were read: the program was not started\n' });
+    silent.close();
   });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const) {
