@@ -27,12 +27,15 @@ import { createKeyCheck } from './encryption/key-check.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { applicationRoutes } from './management/applications.ts';
 import { configurationRoutes } from './management/configurations.ts';
+import { copyRoutes } from './management/copies.ts';
 import { environmentRoutes } from './management/environments.ts';
 import { keyRoutes } from './management/keys.ts';
 import { secretRoutes } from './management/secrets.ts';
 import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
 import { valueRoutes } from './management/values.ts';
+import { overviewRoutes } from './overview/overview.ts';
+import { createOverviewStore } from './overview/store.ts';
 
 export type SecretsParts = {
   readonly config: SecretsConfig;
@@ -52,6 +55,7 @@ const tags = {
   environments: { name: 'Environments', description: 'Environments of an application: `local`, `production`, …' },
   secrets: { name: 'Secrets', description: 'Secrets of an application, with versions of their value in each environment' },
   configurations: { name: 'Configurations', description: 'Configuration entries of an application, which are not secret' },
+  overview: { name: 'Overview', description: 'What has a value where, what expires, and who did what' },
   changes: { name: 'Changes', description: 'A feed of changes for programs that keep copies' },
   reading: { name: 'Reading', description: 'Values for applications, each with its own key' },
 };
@@ -71,14 +75,14 @@ export function createSecretsApp(parts: SecretsParts): App {
   startHousekeeping({ database, lifecycle, log, clock, config });
   const changePolls = createChangePolls({ store: createChangeStore(database), lifecycle, metrics, maxPolls: config.maxChangePolls });
 
-  const guard = authorization('Bearer', config.adminApiKeys, administrator);
   const store = createManagementStore(database);
   const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
   const managementRoutes = [
     ...tagged(tags.applications, [...applicationRoutes(store, write), ...keyRoutes(store, write)]),
     ...tagged(tags.environments, environmentRoutes(store, write)),
-    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring)]),
+    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring), ...copyRoutes(store, write, keyring)]),
     ...tagged(tags.configurations, configurationRoutes(store, write)),
+    ...tagged(tags.overview, overviewRoutes({ management: store, store: createOverviewStore(database), audit: createAuditStore(database), clock })),
     ...tagged(tags.changes, changeRoutes(changePolls)),
   ];
   const consumerStore = createConsumerStore(database, clock);
@@ -93,7 +97,7 @@ export function createSecretsApp(parts: SecretsParts): App {
       ...compatibleRoutes(config, reader),
     ],
     areas: [
-      { prefix: '/api/management', guard, failureLimit },
+      { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, administrator), failureLimit },
       { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
     ],
     health,

@@ -28,6 +28,9 @@ export const actions = [
   'secret.restore-version',
   'secret.read',
   'secret.list',
+  'secret.copy',
+  'secret.import',
+  'configuration.import',
   'configuration.create',
   'configuration.update',
   'configuration.delete',
@@ -102,6 +105,8 @@ const insert = insertRows<AuditEntry>('audit.insert', {
 
 export type AuditFilter = {
   readonly application?: string | undefined;
+  /** The id of a key or token, as entries have it. */
+  readonly actor?: string | undefined;
   readonly plane?: Plane | undefined;
   readonly action?: Action | undefined;
   readonly outcome?: Outcome | undefined;
@@ -121,6 +126,7 @@ type PageValues = [
   afterTime: Date | undefined,
   afterId: string | undefined,
   limit: number,
+  actor: string | undefined,
 ];
 
 const page = statement<AuditEntry, PageValues>(
@@ -131,6 +137,7 @@ const page = statement<AuditEntry, PageValues>(
   where ($1::text is null or application = $1) and ($2::text is null or plane = $2)
     and ($3::text is null or action = $3) and ($4::text is null or outcome = $4)
     and occurred_at >= coalesce($5, '-infinity'::timestamptz) and occurred_at < coalesce($6, 'infinity'::timestamptz)
+    and ($10::text is null or key_id = $10)
     and ($7::timestamptz is null or (occurred_at, id) < ($7, $8::uuid))
   order by occurred_at desc, id desc limit $9`,
 );
@@ -144,8 +151,8 @@ export const createAuditStore = (database: Database) => ({
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */
-  page: ({ application, plane, action, outcome, from, to }: AuditFilter, after: AuditEntry | undefined, limit: number) =>
-    database.all(page, application, plane, action, outcome, from, to, after?.occurredAt, after?.id, limit),
+  page: ({ application, actor, plane, action, outcome, from, to }: AuditFilter, after: Pick<AuditEntry, 'occurredAt' | 'id'> | undefined, limit: number) =>
+    database.all(page, application, plane, action, outcome, from, to, after?.occurredAt, after?.id, limit, actor),
 });
 
 export type Audit = ReturnType<typeof createAudit>;

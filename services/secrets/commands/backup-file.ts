@@ -102,7 +102,7 @@ async function* markLast(items: AsyncIterable<string>): AsyncGenerator<{ item: s
 // A line holds a row; the last line holds the number of rows.
 
 /** Tables whose rows are kept as they are, in the order in which rows refer to others. */
-export const plainTables = ['applications', 'application_keys', 'environments', 'configurations', 'secrets'] as const;
+export const plainTables = ['applications', 'application_keys', 'environments', 'configurations', 'secrets', 'secret_reads'] as const;
 export type PlainTable = (typeof plainTables)[number];
 
 const Time = z.string().pipe(z.coerce.date());
@@ -123,7 +123,7 @@ const Version = z.object({
 export type Version = z.output<typeof Version>;
 
 export type RowCounts = Record<PlainTable | 'versions', number>;
-export const noRows = (): RowCounts => ({ applications: 0, application_keys: 0, environments: 0, configurations: 0, secrets: 0, versions: 0 });
+export const noRows = (): RowCounts => ({ applications: 0, application_keys: 0, environments: 0, configurations: 0, secrets: 0, secret_reads: 0, versions: 0 });
 
 /** `2 applications, 3 environments, …` */
 export const inWords = ({ applications, application_keys: keys, environments, configurations, secrets, versions }: RowCounts): string =>

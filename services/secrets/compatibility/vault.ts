@@ -35,7 +35,7 @@ function tokenHash(headers: IncomingHttpHeaders): Buffer {
 const unkept = { 'Cache-Control': 'no-store' };
 const described = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
 
-/** What all routes have; each checks the token in the statement that reads. */
+/** Members that all routes have; each checks the token in the statement that reads. */
 const ofVault = {
   access: 'checkedByHandler',
   refusals,
@@ -150,7 +150,7 @@ const metadata = (reader: SecretReader, path: `/${string}`) =>
     },
   });
 
-/** Whatever else is asked below /v1: nothing is there, and nothing may be written. */
+/** Other requests below /v1: nothing is there, and nothing may be written. */
 const otherRequests = ({ reader }: VaultParts) =>
   (['get', 'post', 'put', 'patch', 'delete'] as const).map((method) =>
     route({

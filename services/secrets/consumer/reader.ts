@@ -12,7 +12,7 @@ import type { ActiveVersion, ConsumerStore, ListedRow, NothingFound, SecretRow }
 
 export type ReaderParts = {
   readonly store: ConsumerStore;
-  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly keyUses: Pick<KeyUses, 'note' | 'noteRead'>;
   readonly keyring: Keyring;
   readonly keyCheck: Pick<KeyCheck, 'state'>;
   readonly audit: Pick<Audit, 'record' | 'hasRoom'>;
@@ -83,7 +83,10 @@ export function createSecretReader(parts: ReaderParts) {
     const revealed = await reveal(row);
     const outcome = 'value' in revealed ? 'done' : revealed.outcome;
     record(row, asked, { action: 'secret.read', subject: name, version: row.version, outcome });
-    if ('value' in revealed) return revealed.value;
+    if ('value' in revealed) {
+      keyUses.noteRead(row.secretId, row.askedId, clock());
+      return revealed.value;
+    }
     throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
   }
 

@@ -11,7 +11,9 @@ export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffe
 type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
 
 /** An active version of a secret, ready to be opened. */
-export type ActiveVersion = AadFields & Envelope & Inherited;
+export type ActiveVersion = AadFields &
+  Envelope &
+  Inherited & { /** The environment that was asked, which may inherit the version. */ readonly askedId: string };
 /** Null where the environment has it itself. */
 type Inherited = { readonly inheritedFrom: string | null };
 /** A part that was not found is null. */
@@ -26,7 +28,7 @@ type Question = readonly [keyHash: Buffer, environment: string, name: string, ve
  * The newest active version of a secret `s` in the environment whose id is `source`, as one row of `v`: joined by itself, so that the index of
  * versions is walked from the newest down to the first active one. Times come as Postgres stores them: they are bound to the ciphertext to the microsecond.
  */
-const activeVersion = (source: string, now: string, further = '') => `
+export const activeVersion = (source: string, now: string, further = '') => `
     select v.id as "versionId", v.environment_id as "sourceId", v.version, v.is_enabled as "isEnabled", timestamptz_send(v.not_before) as "notBefore",
            timestamptz_send(v.expires_at) as "expiresAt", timestamptz_send(v.created_at) as "createdAt",
            v.nonce, v.ciphertext, v.tag, v.wrapped_key as "wrappedKey", v.master_key_id as "masterKeyId"
@@ -36,9 +38,9 @@ const activeVersion = (source: string, now: string, further = '') => `
     order by v.version desc limit 1`;
 
 // A version of its own, active or not, hides those that are inherited: what is disabled must not be replaced by another environment's value.
-const ownOrInherited = `case when e.inherits_id is null then e.id
+export const ownOrInherited = `case when e.inherits_id is null then e.id
         when exists (select from secret_versions own where own.secret_id = s.id and own.environment_id = e.id) then e.id else e.inherits_id end`;
-const inheritedSlug = (id: string) => `case when ${id} <> e.id then (select slug from environments where id = ${id}) end as "inheritedFrom"`;
+export const inheritedSlug = (id: string) => `case when ${id} <> e.id then (select slug from environments where id = ${id}) end as "inheritedFrom"`;
 
 type Columns = [keyHashes: Buffer[], environments: string[], names: string[], versions: (number | undefined)[], now: Date];
 
@@ -46,7 +48,7 @@ const findSecretsIn = (name: string, source: string, columns: string) =>
   statement<SecretRow & { readonly place: number; readonly inherits: boolean }, Columns>(
     name,
     `
-  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", e.inherits_id is not null as inherits, v.*,
+  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", e.id as "askedId", e.inherits_id is not null as inherits, v.*,
          ${columns}
   from unnest($1::bytea[], $2::text[], $3::text[], $4::int[]) with ordinality as q (key_hash, environment, name, version, place)
   join application_keys k on k.key_hash = q.key_hash and (k.expires_at is null or k.expires_at >= $5)
@@ -89,7 +91,7 @@ type ListValues = [keyHash: Buffer, environment: string, after: string, prefix: 
 const listSecrets = statement<ListedRow, ListValues>(
   'consumer.listSecrets',
   `
-  select a.id as "applicationId", a.slug as application, k.id as "keyId", l.*, coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')},
+  select a.id as "applicationId", a.slug as application, k.id as "keyId", e.id as "askedId", l.*, coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')},
          case when $6 and l.fits then l.sealed end as ciphertext
   from application_keys k join applications a on a.id = k.application_id
   left join environments e on e.application_id = a.id and e.slug = $2

@@ -129,7 +129,7 @@ const endings = (write: UnitOfWork) => [
 ];
 
 /** @throws Problem 404 */
-export async function findApplication(store: ManagementStore, slug: string): Promise<Application> {
+export async function findApplication(store: Pick<ManagementStore, 'applications'>, slug: string): Promise<Application> {
   const application = await store.applications.find(slug);
   if (!application) throw Problems.applicationMissing();
   return application;

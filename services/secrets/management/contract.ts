@@ -1,6 +1,6 @@
 // The schemas of values and versions of secrets and of further keys, on the management plane.
 import { z } from 'zod';
-import { Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { queryBoolean, queryChoice, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { EnvironmentSlug, InApplication, PlainKey, storable, Value } from '../contract.ts';
 
 export const maxValueItems = 100;
@@ -127,3 +127,28 @@ export const NewKey = z
   })
   .meta({ id: 'NewKey', description: 'A key to create.', examples: [{ name: 'blue' }] });
 export const OfKey = InApplication.extend({ id: z.string().meta({ description: 'The id of the key' }) });
+
+const NamedVersion = z.int32().min(1);
+export const VersionCopy = z
+  .object({
+    from: EnvironmentSlug.describe('The slug of the environment whose value is copied'),
+    to: EnvironmentSlug.describe('The slug of the environment that gets it as its newest version'),
+    version: NamedVersion.optional().describe('The version to copy; left out: the newest'),
+    expectedVersion: z.int32().min(0).optional().describe('The number of the newest version in `to`, 0 for none; with another one the answer is 409'),
+  })
+  .meta({ id: 'VersionCopy', description: 'A value to copy, which is shown to no one.', examples: [{ from: 'staging', to: 'production' }] });
+
+export const ImportQuery = z.object({
+  as: queryChoice(['secrets', 'configuration']).meta({ description: 'Whether its lines become secrets or configuration entries' }),
+  dryRun: queryBoolean.optional().meta({ description: 'Whether it is only said what would be done' }),
+});
+export const ImportedItem = z
+  .object({
+    name: z.string().describe('The name of the secret, or the key of the entry'),
+    change: z.enum(['created', 'updated', 'unchanged', 'empty']).describe('What became of it; an empty value is left out'),
+  })
+  .meta({ id: 'ImportedItem', description: 'A line of an import.', examples: [{ name: 'DB_PASSWORD', change: 'created' }] });
+export type ImportedItem = z.output<typeof ImportedItem>;
+export const Imported = z
+  .object({ items: z.array(ImportedItem).describe('Each setting, in the order of the file') })
+  .meta({ id: 'Imported', description: 'An import.' });

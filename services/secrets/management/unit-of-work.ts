@@ -19,7 +19,7 @@ type Done<T> = {
   readonly result: T;
   readonly applicationId: string;
   /** Where one act has several parts, an audit entry for each. */
-  readonly parts?: readonly { readonly environment: string; readonly version: number }[];
+  readonly parts?: readonly { readonly environment: string; readonly version?: number; readonly subject?: string }[];
 };
 
 export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
@@ -49,7 +49,9 @@ export function createUnitOfWork({
         const store = createManagementStore(inTransaction);
         const { result, applicationId, parts } = await work(store, active);
         const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
-        const entries = parts?.map(({ environment, version }) => createEntry(actor, { ...target, environment }, { ...done, version }));
+        const entries = parts?.map(({ environment, version, subject }) =>
+          createEntry(actor, { ...target, environment, ...(subject !== undefined && { subject }) }, { ...done, version: version ?? null }),
+        );
         await createAuditStore(inTransaction).add(entries ?? [createEntry(actor, target, done)]);
         // The last one: from here to the commit the writes to all applications take turns.
         await createChangeStore(inTransaction).append(changesOf(target, await placesOf(store, { target, applicationId, parts }), done.occurredAt));

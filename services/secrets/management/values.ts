@@ -105,21 +105,31 @@ const oneVersion = (write: UnitOfWork, keyring: Keyring) => [
       const target = { action: 'secret.restore-version', ...targetOf(request.params) } as const;
       const restored = await write.run(request, target, async (inTransaction, active) => {
         const { applicationId, row } = await lockVersion(inTransaction, request.params);
-        const value = openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row));
-        const { secretId, environmentId } = row;
-        const newest = await inTransaction.versions.newest(secretId, [environmentId]);
-        const version = (newest.get(environmentId) ?? 0) + 1;
-        const createdAt = write.clock();
-        const facts = { id: newId(), version, isEnabled: true, expiresAt: null, notBefore: null, createdAt };
-        const ids = { applicationId, secretId, environmentId };
-        await inTransaction.versions.insert([{ ...facts, ...ids, ...sealValue(value, aadFieldsOf({ ...facts, ...ids }), active) }]);
-        await inTransaction.secrets.touch(secretId, createdAt);
-        return { applicationId, result: facts, parts: [{ environment: request.params.environmentSlug, version }] };
+        const sealing = { keyring, active, createdAt: write.clock() };
+        const result = await appendValueOf(inTransaction, row, { environmentId: row.environmentId, ...sealing });
+        return { applicationId, result, parts: [{ environment: request.params.environmentSlug, version: result.version }] };
       });
       return answer(201, restored);
     },
   }),
 ];
+
+type Appending = { readonly environmentId: string; readonly keyring: Keyring; readonly active: MasterKey; readonly createdAt: Date };
+
+/** The value of a version, sealed anew as the newest of an environment: enabled, from now on and without end. No one sees it. */
+export async function appendValueOf(
+  store: ManagementStore,
+  row: SealedVersion,
+  { environmentId, keyring, active, createdAt }: Appending,
+): Promise<SecretVersion> {
+  const value = openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row));
+  const newest = await store.versions.newest(row.secretId, [environmentId]);
+  const facts = { id: newId(), version: (newest.get(environmentId) ?? 0) + 1, isEnabled: true, expiresAt: null, notBefore: null, createdAt };
+  const ids = { applicationId: row.applicationId, secretId: row.secretId, environmentId };
+  await store.versions.insert([{ ...facts, ...ids, ...sealValue(value, aadFieldsOf({ ...facts, ...ids }), active) }]);
+  await store.secrets.touch(row.secretId, createdAt);
+  return facts;
+}
 
 type VersionPlace = { readonly slug: string; readonly name: string; readonly environmentSlug: string; readonly version: string };
 const targetOf = ({ slug, name, environmentSlug }: VersionPlace) => ({ application: slug, environment: environmentSlug, subject: name });
@@ -136,14 +146,14 @@ async function lockVersion(store: ManagementStore, { slug, name, environmentSlug
 }
 
 /** @throws Problem 503 when the key that the version was sealed with is not configured */
-function masterOf(keyring: Keyring, { masterKeyId }: SealedVersion): MasterKey {
+export function masterOf(keyring: Keyring, { masterKeyId }: SealedVersion): MasterKey {
   const master = keyring.byId.get(masterKeyId);
   if (!master) throw Problems.masterKeysUnusable({ detail: `master key '${masterKeyId}' is not configured, and the version needs it` });
   return master;
 }
 
 /** @throws Problem 404 */
-async function findEnvironment(store: ManagementStore, applicationId: string, slug: string): Promise<string> {
+export async function findEnvironment(store: ManagementStore, applicationId: string, slug: string): Promise<string> {
   const id = await store.environments.find(applicationId, slug);
   if (id === undefined) throw Problems.environmentMissing();
   return id;
@@ -156,7 +166,7 @@ type Added = { readonly environment: string; readonly row: NewVersion };
  * Numbers go on from the highest of the secret and environment, without a gap. An item that generates adds nothing where there is a version.
  * @throws Problem 404 when an item names an environment that does not exist, 409 when its newest version is not the expected one
  */
-async function newVersions(store: ManagementStore, items: readonly ValueItem[], { place, active }: Sealing): Promise<Added[]> {
+export async function newVersions(store: ManagementStore, items: readonly ValueItem[], { place, active }: Sealing): Promise<Added[]> {
   const environments = new Map((await store.environments.list(place.applicationId)).map(({ slug, id }) => [slug, id]));
   const newest = await store.versions.newest(place.secretId, [...environments.values()]);
   return items.flatMap(({ environmentSlug, value, generate, expectedVersion, isEnabled, notBefore, expiresAt }) => {

@@ -89,8 +89,21 @@ create table secret_versions (
 );
 
 create index secret_versions_by_environment on secret_versions (environment_id);
+-- Those that expire soon, and those that have expired.
+create index secret_versions_by_expiry on secret_versions (expires_at, id) where expires_at is not null and is_enabled;
 -- A rewrap scans it in order; readiness looks up whether a master key is still needed.
 create index secret_versions_by_master_key on secret_versions (master_key_id, id);
+
+-- When a secret was last read in an environment, to the minute, written in batches by the reads.
+create table secret_reads (
+  id uuid primary key,
+  secret_id uuid not null references secrets (id) on delete cascade,
+  environment_id uuid not null references environments (id) on delete cascade,
+  last_read_at timestamptz not null,
+  constraint secret_reads_place unique (secret_id, environment_id)
+);
+
+create index secret_reads_by_environment on secret_reads (environment_id);
 
 -- Configuration entries: plain key and value pairs of one environment.
 create table configurations (
@@ -132,7 +145,10 @@ create table audit_entries (
 
 create table audit_entries_default partition of audit_entries default;
 
-create index audit_entries_by_application on audit_entries (application, occurred_at);
+create index audit_entries_by_application on audit_entries (application, occurred_at, id);
+create index audit_entries_by_actor on audit_entries (key_id, occurred_at, id);
+-- Nearly all entries are reads that were done.
+create index audit_entries_of_others on audit_entries (occurred_at, id) where outcome <> 'done' or plane <> 'consumer';
 
 -- Protects against mistakes, not against the owner of the table. Dropping a month's partition is allowed.
 create function refuse_audit_change() returns trigger language plpgsql as $$

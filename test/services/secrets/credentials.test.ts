@@ -122,7 +122,7 @@ describe('credentials of the secrets service', () => {
       throw new Error('no test asks for it');
     };
     const shared = { log: captureLog().log, metrics: createMetrics() };
-    const parts = { store, keyUses: { note: () => undefined }, clock: unused };
+    const parts = { store, keyUses: { note: () => undefined, noteRead: () => undefined }, clock: unused };
     const sealing = { keyring: unusableKeyring('none'), keyCheck: { state: unused }, audit: { record: unused, hasRoom: true } };
     const reader = createSecretReader({ ...parts, ...sealing, ...shared });
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });

@@ -21,7 +21,7 @@ describe('the API description of the secrets service', () => {
   it('has every route of the document, the change feed, and the added ones', () => {
     const added = [
       ...['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment', 'listApplicationKeys', 'createApplicationKey', 'deleteApplicationKey'],
-      'readSecrets',
+      ...['readSecrets', 'copySecretVersion', 'importEnvironment', 'listCoverage', 'listExpiring', 'listAudit'],
     ];
     expect(operations).to.have.length(19 + 3 + 1 + added.length);
     expect(operations.map(([route]) => route)).to.include('GET /api/management/changes');

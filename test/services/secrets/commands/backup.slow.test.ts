@@ -20,7 +20,7 @@ const backupKey = randomBytes(32).toString('base64');
 const otherMasterKeys = `new:${randomBytes(32).toString('base64')},unused:${randomBytes(32).toString('base64')}`;
 const program = join(import.meta.dirname, '../../../../services/main.ts');
 const newDatabase = () => createTestDatabase({ schema: 'secrets', migrations });
-const tables = ['applications', 'application_keys', 'environments', 'configurations', 'secrets', 'secret_versions'];
+const tables = ['applications', 'application_keys', 'environments', 'configurations', 'secrets', 'secret_reads', 'secret_versions'];
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, options: '-c search_path=secrets' });
