@@ -4,6 +4,7 @@ import { authorization } from '../platform/http/credentials.ts';
 import { createRateLimit } from '../platform/http/rate-limit.ts';
 import type { Health } from '../platform/health.ts';
 import { type App, createApp } from '../platform/http/app.ts';
+import { startEvents } from '../platform/events/events.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -35,6 +36,7 @@ import { createManagementStore } from './management/store.ts';
 import { createUnitOfWork } from './management/unit-of-work.ts';
 import { valueRoutes } from './management/values.ts';
 import { overviewRoutes } from './overview/overview.ts';
+import { startNotices } from './notices.ts';
 import { createOverviewStore } from './overview/store.ts';
 
 export type SecretsParts = {
@@ -72,7 +74,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   if (keyring.fault !== undefined) log.error({ reason: keyring.fault }, 'master keys unusable: writes and reads of secrets are refused with 503');
 
   const audit = lifecycle.opened('audit', createAudit({ store: createAuditStore(database), log, metrics }));
-  startHousekeeping({ database, lifecycle, log, clock, config });
+  startUpkeep({ ...parts, clock });
   const changePolls = createChangePolls({ store: createChangeStore(database), lifecycle, metrics, maxPolls: config.maxChangePolls });
 
   const store = createManagementStore(database);
@@ -119,3 +121,9 @@ const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, reader: SecretRead
   ...(vault === 'on' ? tagged(vaultTag, vaultRoutes({ reader })) : []),
   ...(keyVault === 'on' ? tagged(keyVaultTag, keyVaultRoutes({ reader })) : []),
 ];
+
+/** Work of the service by itself: its own tables, and events of what expires or is unused. */
+function startUpkeep(parts: SecretsParts & { readonly clock: () => Date }): void {
+  startHousekeeping(parts);
+  startNotices({ ...parts, outbox: startEvents(parts.config, { ...parts, deployable: 'secrets' }) });
+}

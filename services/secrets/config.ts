@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
 import { choice, commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
+import { eventFaults, eventSettings } from '../platform/events/events.ts';
+import { noticeSettings } from './notices.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
 
 // A fault does not end the start: the service is unready and says why.
@@ -31,6 +33,8 @@ const compatibilitySettings = {
 export const settings = {
   ...commonSettings,
   ...compatibilitySettings,
+  ...eventSettings,
+  ...noticeSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
   maxFailedCredentials: integer('Management__MaxFailedCredentials', {
     summary:
@@ -59,4 +63,4 @@ export const settings = {
 export type SecretsConfig = Values<typeof settings>;
 
 /** @throws ConfigError with every fault */
-export const readConfig = (environment: Environment): SecretsConfig => readSettings(environment, settings);
+export const readConfig = (environment: Environment): SecretsConfig => readSettings(environment, settings, eventFaults);

@@ -379,6 +379,18 @@ const otherCases: readonly Cases[] = [
     silent: { 'while all are written': [{ [onSecrets('signalbox_secrets_audit_lost_total')]: always(0) }, '20m'] },
   },
   {
+    alert: 'SignalboxSecretsExpiring',
+    labels: { severity: 'warning', namespace },
+    fires: { 'when a version expires soon': [{ [onSecrets('signalbox_secrets_expiring')]: always(1) }, '61m'] },
+    silent: { 'while none does': [{ [onSecrets('signalbox_secrets_expiring')]: always(0) }, '90m'] },
+  },
+  {
+    alert: 'SignalboxSecretsExpired',
+    labels: { severity: 'critical', namespace },
+    fires: { 'when a version has expired': [{ [onSecrets('signalbox_secrets_expired')]: always(2) }, '6m'] },
+    silent: { 'while none has': [{ [onSecrets('signalbox_secrets_expired')]: always(0) }, '20m'] },
+  },
+  {
     alert: 'SignalboxUnready',
     labels: { severity: 'warning', namespace, pod: 'relay-0', deployable: 'webhook-relay', check: 'schema' },
     fires: { 'for a schema that is never migrated': [check(onRelay, { deployable: 'webhook-relay', check: 'schema' }, 0), '11m'] },
