@@ -71,26 +71,61 @@ const subjects = [
   'deployment',
   'milestone',
   'head_commit',
+  'package',
+  'registry_package',
+  'label',
+  'key',
+  'rule',
+  'repository_ruleset',
+  'repository_advisory',
+  'forkee',
+  'team',
+  'member',
 ];
 /** Members that name an object, in the order of preference. */
-const titles = ['title', 'display_title', 'name', 'tag_name', 'summary', 'message', 'environment'];
+const titles = [
+  'title',
+  'display_title',
+  'full_name',
+  'name',
+  'tag_name',
+  'summary',
+  'message',
+  'environment',
+  'login',
+  'secret_type_display_name',
+  'head_branch',
+];
 
 type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
 
 /** Total: members of another kind than expected count as absent. The texts are the payload's own; channels cut and escape them. */
 export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
-  const objects = [...subjects.flatMap((subject) => objectAt(payload, subject) ?? []), ...wikiPageOf(payload)];
+  const objects = [...subjects.flatMap((subject) => objectAt(payload, subject) ?? []), ...advisoryOf(payload), ...wikiPageOf(payload)];
   const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
-  const called = (first(titles) ?? textAt(payload, 'ref'))?.split('\n')[0];
+  const called = (first(titles) ?? textAt(payload, 'context') ?? textAt(payload, 'ref'))?.split('\n')[0];
   const what = [event, action, number !== undefined && `#${number}`].filter(Boolean).join(' ');
   const result = first(['conclusion', 'state']) ?? textAt(payload, 'state');
   const lines = [sender !== null && `By ${sender}`, result !== undefined && `State: ${result}`, first(['body', 'description', 'message'])];
   return {
     title: `${repository === null ? '' : `[${repository}] `}${what}${called === undefined ? '' : `: ${called}`}`,
     text: lines.filter(Boolean).join('\n'),
-    url: firstOf([first(['html_url']), textAt(payload, 'compare'), textAt(payload, 'target_url'), textAt(payload, 'repository', 'html_url')]) ?? null,
+    url:
+      firstOf([
+        first(['html_url']),
+        textAt(payload, 'compare'),
+        textAt(payload, 'target_url'),
+        textAt(payload, 'repository', 'html_url'),
+        textAt(payload, 'installation', 'html_url'),
+      ]) ?? null,
   };
+}
+
+/** What an alert of Dependabot or of code scanning is about. */
+function advisoryOf(payload: unknown): JsonObject[] {
+  const title = textAt(payload, 'alert', 'security_advisory', 'summary') ?? textAt(payload, 'alert', 'rule', 'description');
+  return title === undefined ? [] : [{ title }];
 }
 
 /** The first page of an edited wiki. */

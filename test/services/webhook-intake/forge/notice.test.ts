@@ -26,6 +26,29 @@ describe('the notice of a forge event', () => {
     expect(notice).to.include({ title: '[railway/signals] push: Subject', url: 'https://forge.test/compare' });
   });
 
+  const named: readonly (readonly [event: string, payload: object, called: string, url: string | null])[] = [
+    ['dependabot_alert', { alert: { html_url: 'https://f.test/a', security_advisory: { summary: 'Leak' } } }, 'Leak', 'https://f.test/a'],
+    [
+      'code_scanning_alert',
+      { alert: { html_url: 'https://f.test/a', rule: { description: 'Bad query' } }, ref: 'refs/heads/red' },
+      'Bad query',
+      'https://f.test/a',
+    ],
+    ['secret_scanning_alert', { alert: { secret_type_display_name: 'A token' } }, 'A token', null],
+    ['package', { package: { name: 'lamp', html_url: 'https://f.test/p' } }, 'lamp', 'https://f.test/p'],
+    ['fork', { forkee: { name: 'signals', full_name: 'ada/signals', html_url: 'https://f.test/ada/signals' } }, 'ada/signals', 'https://f.test/ada/signals'],
+    ['member', { member: { login: 'bea', html_url: 'https://f.test/bea' } }, 'bea', 'https://f.test/bea'],
+    ['status', { context: 'ci/lamps', target_url: 'https://ci.test/1', state: 'failure' }, 'ci/lamps', 'https://ci.test/1'],
+    ['check_suite', { check_suite: { head_branch: 'red' } }, 'red', null],
+    ['installation_repositories', { installation: { html_url: 'https://f.test/i' } }, '', 'https://f.test/i'],
+  ];
+  for (const [event, payload, called, url] of named) {
+    it(`names and links what ${event} is about`, () => {
+      const notice = noticeOf({ ...told, event, action: null }, payload);
+      expect(notice).to.include({ title: `[railway/signals] ${event}${called && `: ${called}`}`, url });
+    });
+  }
+
   it('has a title for every event of the forge', () => {
     for (const { event, payload } of examples) expect(noticeOf({ ...told, event }, payload).title).to.contain(event);
   });
