@@ -86,14 +86,23 @@ export function shownHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return Object.fromEntries(shown);
 }
 
+/** A time that Postgres takes. */
+const milliseconds = z.int().min(0).max(253_402_300_799_999);
+/** Read as it would have been stored. */
+const filterText = z
+  .string()
+  .transform(storable)
+  .optional()
+  .meta({ override: { type: 'string' } });
+
 const RejectedQuery = z.object({
   status: queryInteger({ min: 400, max: 599 }).meta({ description: 'The status of the answer' }),
-  event: z.string().optional().meta({ description: 'The event in the word of the forge' }),
-  deliveryId: z.string().optional().meta({ description: 'The id that the forge gave the delivery' }),
+  event: filterText.meta({ description: 'The event in the word of the forge' }),
+  deliveryId: filterText.meta({ description: 'The id that the forge gave the delivery' }),
   from: TimestampInput.optional().meta({ description: 'The first time, inclusive' }),
   to: TimestampInput.optional().meta({ description: 'The last time, exclusive' }),
   limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
-  after: queryCursor('rejected', z.tuple([z.int(), z.uuid()])),
+  after: queryCursor('rejected', z.tuple([milliseconds, z.uuid()])),
 });
 
 export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [

@@ -1,6 +1,7 @@
 // Spooled deliveries as an operator sees them: files of this relay and rows of the database, in one list.
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
+import { storable } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
 import { RetryResult, SpooledDelivery, SpooledList } from '../administration-contract.ts';
@@ -98,7 +99,9 @@ export function createSpooled({ spool, failedPayloads, nudge, log }: SpooledPart
   };
 }
 
-const params = z.object({ id: z.string().meta({ description: 'The id of the spooled delivery' }) });
+/** A text that cannot be stored names nothing. */
+const name = z.string().transform(storable);
+const params = z.object({ id: name.meta({ description: 'The id of the spooled delivery', override: { type: 'string' } }) });
 
 export const spooledRoutes = (spooled: Spooled) => [...readRoutes(spooled), ...changeRoutes(spooled)];
 
@@ -111,7 +114,7 @@ const readRoutes = (spooled: Spooled) => [
     description: 'The oldest come first: files of the relay that answers, and rows of the database that any relay replays. Published ones are not among them.',
     query: z.object({
       limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
-      after: queryCursor('spooled', z.tuple([z.int(), z.string()])),
+      after: queryCursor('spooled', z.tuple([z.int().min(0).max(253_402_300_799_999), name])),
     }),
     answers: { 200: SpooledList },
     async handle({ query: { limit, after } }) {

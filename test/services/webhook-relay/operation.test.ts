@@ -2,6 +2,7 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { encodeCursor } from '../../../services/platform/schema.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { connectBroker } from '../../../services/platform/broker/connect.ts';
 import { forgeTopology } from '../../../services/webhook-relay/contract.ts';
@@ -208,6 +209,14 @@ describe('spooled deliveries of a relay', () => {
     });
     expect((await administer(relay.url, 'DELETE', '/Broker/spooled/damaged-one')).status).to.equal(200);
     expect((await administer(relay.url, 'GET', '/Broker/spooled/..%2F..%2Fetc%2Fpasswd')).status).to.equal(404);
+    for (const [method, path] of [
+      ['GET', 'a%00b'],
+      ['DELETE', '%00'],
+      ['POST', '%00/retry'],
+    ] as const)
+      expect((await administer(relay.url, method, `/Broker/spooled/${path}`)).status, method).to.equal(404);
+    const cursor = encodeCursor('spooled', [Number.MAX_SAFE_INTEGER, 'x']);
+    expect((await administer(relay.url, 'GET', `/Broker/spooled?after=${cursor}`)).status).to.equal(400);
   });
 });
 

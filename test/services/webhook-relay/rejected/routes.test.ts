@@ -1,5 +1,6 @@
 // The routes of rejected deliveries.
 import { expect } from 'chai';
+import { encodeCursor } from '../../../../services/platform/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 import { administer, deliver, migrations, payload, sign, startRelay, type TestRelay } from '../relay.ts';
@@ -43,6 +44,12 @@ describe('GET /Broker/rejected', () => {
     const second = await list(`?limit=2&after=${first.next}`);
     expect([second.items.map(({ id }) => id), second.next]).to.deep.equal([ids.slice(2), null]);
     expect((await administer(relay.url, 'GET', '/Broker/rejected?after=none')).status).to.equal(400);
+  });
+  it('finds nothing by text that cannot be stored, and refuses a cursor with a time that is none', async () => {
+    for (const query of ['event=%00', 'deliveryId=a%00b'])
+      expect(await administer(relay.url, 'GET', `/Broker/rejected?${query}`), query).to.deep.include({ status: 200, body: { items: [], next: null } });
+    const cursor = encodeCursor('rejected', [Number.MAX_SAFE_INTEGER, '019b76da-a800-7000-8000-5f3c1e2d4a6b']);
+    expect((await administer(relay.url, 'GET', `/Broker/rejected?after=${cursor}`)).status).to.equal(400);
   });
   it('shows one with its payload and its headers, and no signature', async () => {
     const { status, body } = await administer(relay.url, 'GET', `/Broker/rejected/${String(ids[0])}`);
