@@ -201,7 +201,7 @@ async function* runsOf({ api, path, since, log }: ListParts, deadline: AbortSign
   return undefined;
 }
 
-/** Of GitHub, of Forgejo, of Gitea; undefined for a run of Gitea that waits, whose start has the seconds 0. */
+/** Each forge has its own member for it; undefined for a run of Gitea that waits, whose start has the seconds 0. */
 function beginningOf(run: JsonObject): Date | undefined {
   const time = timeAt(run, 'created_at') ?? timeAt(run, 'created') ?? timeAt(run, 'started_at');
   return time && time.getTime() > 0 ? time : undefined;
