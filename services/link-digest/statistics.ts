@@ -54,7 +54,7 @@ export const statisticsRoutes = ({ database, newsletters, links, clock }: Statis
     operationId: 'getSeries',
     summary: 'Links that came in, decisions and newsletters by day',
     description:
-      'Each day in UTC has an item, also one on which nothing happened. Newsletters count on the day of their reception. Of a link only the last decision counts.',
+      'Each day in UTC has an item, also one on which nothing happened. Newsletters count on the day of their reception, and only the last decision on a link counts.',
     query: z.object({
       days: queryText({ type: 'integer', minimum: 1, maximum: mostDays, default: usualDays, description: 'How many days, today included' }),
     }),

@@ -69,7 +69,7 @@ const always = [
 const byDefault = [
   ...always,
   // Events of Signalbox' own.
-  ...expand(['webhook-relay', 'bookmarks', 'listings'], ['webhook-intake:8080']),
+  ...expand(['webhook-relay', 'link-digest', 'bookmarks', 'listings'], ['webhook-intake:8080']),
   ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
   ...expand(ofBroker, ['rabbitmq:5672']),
 ];

@@ -48,7 +48,7 @@ describe('mails off the queue', function () {
     const raw = toMail(Buffer.from('no mail'), now);
     beforeEach(() => database.query('truncate own_events'));
 
-    it('are told of by one event, however often they are handed over', async () => {
+    it('have one event, however often they are handed over', async () => {
       const newsletters = rejecting('http://events.example/');
       for (let handed = 0; handed < 2; handed += 1) await newsletters.reject(raw, 'too many\0 parts');
       const [{ id }] = await database.query('select id from newsletters');
@@ -57,7 +57,7 @@ describe('mails off the queue', function () {
       expect(await events()).to.deep.equal([{ type: 'newsletter.rejected', object: id, data, at: now }]);
     });
 
-    it('are told of by none where no Events__Url is set, nor where their refusal is not stored', async () => {
+    it('have no event without Events__Url, nor where their refusal is not stored', async () => {
       await rejecting(undefined).reject(raw, 'too many parts');
       await database.query('truncate newsletters cascade');
       await database.query(`alter table raw_mails add constraint refused check (received_at is null) not valid`);

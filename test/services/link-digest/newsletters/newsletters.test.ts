@@ -146,7 +146,7 @@ describe('what is read of newsletters', () => {
           ],
         },
       ]);
-      // What is taken back is no decision.
+      // A decision that is taken back does not count.
       await running.ask('PUT', `/api/links/${id}/status`, { status: 'Awaiting' });
       expect((await running.get('/api/stats/series?days=1')).body.data).to.deep.equal([{ day: '2026-03-15', linksIn: 0, decided: 0, newsletters: 0 }]);
     });
