@@ -122,7 +122,7 @@ export function noticeOf({ event, action, repository, sender }: Told, payload: u
   };
 }
 
-/** What an alert of Dependabot or of code scanning is about. */
+/** The name of what an alert of Dependabot or of code scanning found. */
 function advisoryOf(payload: unknown): JsonObject[] {
   const title = textAt(payload, 'alert', 'security_advisory', 'summary') ?? textAt(payload, 'alert', 'rule', 'description');
   return title === undefined ? [] : [{ title }];
