@@ -29,6 +29,7 @@ async function setUp() {
     DATABASE_URL: postgres.url,
     Management__AdminApiKey: adminToken,
     Encryption__MasterKeys: masterKeys,
+    Compatibility__Vault: 'on',
   });
   const key = await fill(`http://127.0.0.1:${service.port}`);
   const bound = await startBound('secrets-bound.ts', postgres.url, masterKeys);
@@ -59,6 +60,11 @@ async function run({ rounds, seconds }: Pace): Promise<readonly BenchRow[]> {
       rows.push(compare(measured, ({ perSecond }) => perSecond, { measure: `reads, ${connections} connections`, unit: '1/s', goal: { atLeast: 0.8 } }));
       rows.push(compare(measured, ({ p99 }) => p99, { measure: `p99 of these, ${connections} connections`, unit: 'ms', goal: { atMost: 2 } }));
     }
+    const vault = { path: `/v1/local/data/secret-${secrets / 2}`, headers: { 'X-Vault-Token': key } };
+    const asked = (one: typeof request | typeof vault) => () => runWrk({ port: ports.ours, request: one, connections: 32, seconds });
+    const reads = await interleaved(rounds, { ours: asked(vault), bound: asked(request) });
+    // A read in the form of Vault costs at most 1.2 times a read of the consumer plane.
+    rows.push(compare(reads, ({ perSecond }) => perSecond, { measure: 'Vault reads to plain reads, 32 connections', unit: '1/s', goal: { atLeast: 1 / 1.2 } }));
     return rows;
   } finally {
     await close();

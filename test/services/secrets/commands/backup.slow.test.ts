@@ -11,8 +11,8 @@ import { createConsumerClient, createManagementClient } from '../../../../servic
 import { withSnapshot } from '../../../../services/secrets/commands/store.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
-import { freePort } from '../../../support/wait.ts';
-import { adminToken, manage, masterKeys, migrations, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';
+import { eventually, freePort } from '../../../support/wait.ts';
+import { adminToken, consume, manage, masterKeys, migrations, newApplication, putSecret, secretValue, startService, useService } from '../service.ts';
 import { begin, inWords, poll, told } from '../changes/feed.ts';
 import { secretsCommand } from './command.ts';
 
@@ -43,6 +43,13 @@ describe('signalbox secrets backup and restore', () => {
     long: secretValue('long') + 'x"\\\u0001'.repeat(16_000),
   };
   const keys: string[] = [];
+  /** The last read and the last use of a key, before the backup. */
+  let uses: readonly Record<string, unknown>[] = [];
+  const usesIn = (url: string) =>
+    query(
+      url,
+      `select id, last_read_at as at from secret_reads union all select id, last_used_at from application_keys where last_used_at is not null order by at, id`,
+    );
   const targets: TestDatabase[] = [];
 
   const settings = (databaseUrl: string, more: Readonly<Record<string, string>> = {}) => ({
@@ -76,6 +83,8 @@ describe('signalbox secrets backup and restore', () => {
     await putSecret(url, slug, 'plain', { value: secretValue('of a deleted one') });
     await manage(url, 'DELETE', '/gone');
     keys.push((await newApplication(url, 'Gone')).key);
+    await consume(url, keys[0] ?? '', '/secrets/plain?environment=local');
+    await eventually(async () => expect((uses = await usesIn(running.databaseUrl))).to.have.length(2));
     expect((await secretsCommand(['backup', '--output', file], settings(running.databaseUrl))).err).to.match(/^backed up: 4 /);
   });
   after(() => Promise.all(targets.map(({ drop }) => drop())));
@@ -148,10 +157,17 @@ describe('signalbox secrets backup and restore', () => {
     await restore(target.url, file);
     // The last use of a key goes on with the reads of the other tests.
     const others = ['nonce', 'ciphertext', 'tag', 'wrapped_key', 'master_key_id', 'last_used_at'];
-    for (const table of tables) {
+    // The last reads go on with them, too.
+    for (const table of tables.filter((name) => name !== 'secret_reads')) {
       const sql = `select to_jsonb(t) - array[${others.map((name) => `'${name}'`).join()}] as row from ${table} t order by id`;
       expect(await query(target.url, sql), table).to.deep.equal(await query(running.databaseUrl, sql));
     }
+  });
+
+  it('keep when keys were last used and secrets last read', async () => {
+    const target = await newTarget();
+    await restore(target.url, file);
+    expect(await usesIn(target.url)).to.deep.equal(uses);
   });
 
   it('leave a file that its owner alone may read, whole, with nothing in it to be read', () => {
@@ -170,7 +186,8 @@ describe('signalbox secrets backup and restore', () => {
     expect([code, err]).to.deep.equal([0, 'backed up: 4 applications, 4 keys, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n']);
     const target = await newTarget();
     expect((await secretsCommand(['restore'], { ...settings(target.url), input: out })).code).to.equal(0);
-    expect(await rowsIn(target.url)).to.deep.equal([4, 4, 6, 2, 11, 17]);
+    const restored = await rowsIn(target.url);
+    expect(restored.filter((_, index) => tables[index] !== 'secret_reads')).to.deep.equal([4, 4, 6, 2, 11, 17]);
   });
 
   it('work on a service that holds nothing', async () => {
@@ -248,7 +265,7 @@ describe('signalbox secrets backup and restore', () => {
         const { code, out, err } = await restore(target.url, path);
         expect([code, out]).to.deep.equal([1, '']);
         expect(err).to.match(/^the backup (is refused at line \d+: it was changed, put in another order or cut short|is cut short within a line)\n$/);
-        expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0, 0]);
+        expect(await rowsIn(target.url)).to.deep.equal(tables.map(() => 0));
       });
     }
 
@@ -257,7 +274,7 @@ describe('signalbox secrets backup and restore', () => {
       const { code, err } = await restore(target.url, file, { Backup__Key: randomBytes(32).toString('base64') });
       expect(code).to.equal(1);
       expect(err).to.match(/^the backup is refused at line 2: Backup__Key is not its key/);
-      expect(await rowsIn(target.url)).to.deep.equal([0, 0, 0, 0, 0, 0]);
+      expect(await rowsIn(target.url)).to.deep.equal(tables.map(() => 0));
     });
 
     it('a database that is not empty', async () => {
