@@ -57,7 +57,7 @@ const tags = {
   environments: { name: 'Environments', description: 'Environments of an application: `local`, `production`, …' },
   secrets: { name: 'Secrets', description: 'Secrets of an application, with versions of their value in each environment' },
   configurations: { name: 'Configurations', description: 'Configuration entries of an application, which are not secret' },
-  overview: { name: 'Overview', description: 'What has a value where, what expires, and who did what' },
+  overview: { name: 'Overview', description: 'Coverage of environments, versions that expire, and the audit' },
   changes: { name: 'Changes', description: 'A feed of changes for programs that keep copies' },
   reading: { name: 'Reading', description: 'Values for applications, each with its own key' },
 };

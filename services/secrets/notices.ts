@@ -1,4 +1,4 @@
-// Events before and after a version expires, and of keys that no program uses: each told once, by a row that stays.
+// Events before and after a version expires, and of keys that no program uses: each is posted once, which a row remembers.
 import { integer } from '../platform/config/settings.ts';
 import type { Values } from '../platform/config/config.ts';
 import type { Outbox, OwnEvent } from '../platform/events/events.ts';
@@ -58,9 +58,9 @@ const countUnused = statement<{ count: number }, [before: Date, now: Date]>(
 
 const dayMs = 86_400_000;
 const everyMs = 60 * 60_000;
-/** A version that expired longer ago is not told any more: the service may have been away for a while. */
+/** No event is posted for a version that expired longer ago; the service may have been away for a while. */
 const expiredDays = 7;
-/** Above the time within which a version is told; a key that is still unused is then told again. */
+/** Longer than any notice; a key that is still unused then gets another event. */
 const keptDays = 730;
 const pageSize = 200;
 const firstId = '00000000-0000-0000-0000-000000000000';
@@ -77,7 +77,7 @@ export type NoticeParts = {
   readonly config: Values<typeof noticeSettings>;
 };
 
-type Notice = OwnEvent & { /** A notice of the same threshold is not told again. */ readonly threshold: string };
+type Notice = OwnEvent & { /** An object has one event of a type for each threshold. */ readonly threshold: string };
 
 export function startNotices(parts: NoticeParts): void {
   const tell = createNotices(parts);
@@ -85,7 +85,7 @@ export function startNotices(parts: NoticeParts): void {
   runPeriodically(parts, { name: 'secrets.notices', everyMs, work: tell });
 }
 
-/** @returns what tells everything that is due and was not told yet */
+/** @returns a function that posts every event that is due and new */
 export function createNotices({ database, outbox, log, clock, config }: Omit<NoticeParts, 'metrics' | 'lifecycle'>): () => Promise<void> {
   const store = createOverviewStore(database);
 
@@ -148,7 +148,7 @@ function expiredNotice(row: ExpiringRow, now: Date): Notice {
 function unusedNotice({ id, name, application, createdAt, lastUsedAt }: UnusedKey, { days, now }: { readonly days: number; readonly now: Date }): Notice {
   const title = `A key of ${application} has not been used for ${days} days`;
   const text = `Key ${name ?? id} was ${lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : `never used since ${createdAt.toISOString()}`}. Delete it if no program has it.`;
-  // A key that was used since is told anew.
+  // A key that was used since gets another event.
   const threshold = `${days} ${(lastUsedAt ?? createdAt).toISOString()}`;
   return { type: 'key.unused', object: id, threshold, at: now, data: { application, keyId: id, keyName: name, createdAt, lastUsedAt, title, text } };
 }

@@ -12,7 +12,7 @@ import { hashOfKey } from '../consumer/store.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
 
-const VaultErrors = z.object({ errors: z.array(z.string()).describe('What was wrong; empty where nothing was found') }).meta({ id: 'VaultErrors' });
+const VaultErrors = z.object({ errors: z.array(z.string()).describe('The errors in words; empty where nothing was found') }).meta({ id: 'VaultErrors' });
 
 /** `{"errors": […]}`: for what is not there without a word, as Vault does it. */
 const refusals: RefusalForm = {
@@ -43,9 +43,7 @@ const ofVault = {
   describedAnswerHeaders: { 200: described },
 } as const;
 
-const Envelope = z
-  .looseObject({ data: z.looseObject({}).describe('What was asked for') })
-  .meta({ id: 'VaultAnswer', description: "An answer of Vault's API." });
+const Envelope = z.looseObject({ data: z.looseObject({}).describe('The answer itself') }).meta({ id: 'VaultAnswer', description: "An answer of Vault's API." });
 const Path = z.string().describe('The name of a secret, slashes as they are');
 const OfEnvironment = z.object({ environment: z.string().describe('The slug of the environment') });
 const OfSecret = OfEnvironment.extend({ path: Path });

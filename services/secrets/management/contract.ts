@@ -145,7 +145,7 @@ export const ImportQuery = z.object({
 export const ImportedItem = z
   .object({
     name: z.string().describe('The name of the secret, or the key of the entry'),
-    change: z.enum(['created', 'updated', 'unchanged', 'empty']).describe('What became of it; an empty value is left out'),
+    change: z.enum(['created', 'updated', 'unchanged', 'empty']).describe('The outcome for it; an empty value is left out'),
   })
   .meta({ id: 'ImportedItem', description: 'A line of an import.', examples: [{ name: 'DB_PASSWORD', change: 'created' }] });
 export type ImportedItem = z.output<typeof ImportedItem>;

@@ -62,7 +62,7 @@ const importRoute = (store: ManagementStore, write: UnitOfWork, keyring: Keyring
     isQueryClosed: true,
     summary: 'Imports a dotenv file into an environment, all of it or nothing',
     description:
-      'Each line becomes a secret with a value, or a configuration entry. One that has its value already is left alone; the service compares, and shows no value. A file that tools read differently is refused, by its lines.',
+      'Each line becomes a secret with a value, or a configuration entry. A line whose value is there already changes nothing; the service compares, and shows no value. A file that tools read differently is refused, by its lines.',
     params: InEnvironment,
     query: ImportQuery,
     body: rawBody({ mediaTypes: ['text/plain'], maxBytes: maxFileBytes, timeoutMs: fileMs }),
@@ -123,7 +123,7 @@ function requireAcceptable(entries: readonly DotenvEntry[], as: 'secrets' | 'con
   if (faults.length > 0) throw notValid(Object.fromEntries(faults));
 }
 
-type Step = ImportedItem & { readonly value: string; /** Of what is there already. */ readonly id?: string };
+type Step = ImportedItem & { readonly value: string; /** The id of the secret, where it exists. */ readonly id?: string };
 type Place = { readonly applicationId: string; readonly environmentId: string; readonly environment: string };
 
 async function planSecrets(store: ManagementStore, entries: readonly DotenvEntry[], { place, keyring }: { readonly place: Place; readonly keyring: Keyring }) {

@@ -89,7 +89,7 @@ create table secret_versions (
 );
 
 create index secret_versions_by_environment on secret_versions (environment_id);
--- Those that expire soon, and those that have expired.
+-- Versions that expire soon, and versions that have expired.
 create index secret_versions_by_expiry on secret_versions (expires_at, id) where expires_at is not null and is_enabled;
 -- A rewrap scans it in order; readiness looks up whether a master key is still needed.
 create index secret_versions_by_master_key on secret_versions (master_key_id, id);
@@ -189,7 +189,7 @@ create unique index change_feed_one_row on change_feed ((true));
 insert into change_feed (newest) values (1);
 insert into changes (number, changed_at, action, application) values (1, now(), 'feed.begin', '');
 
--- What was told by an event once: the version or key, and the threshold that it passed.
+-- Events that were posted once: of which version or key, and at which threshold.
 create table notices (
   type text not null,
   object uuid not null,
