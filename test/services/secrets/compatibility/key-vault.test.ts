@@ -157,7 +157,7 @@ describe('reads in the form of Azure Key Vault', () => {
     async function run(vault: string, secret: string, ...names: readonly string[]) {
       const credential = { AZURE_TENANT_ID: 'adfs', AZURE_CLIENT_ID: 'any', AZURE_CLIENT_SECRET: secret, AZURE_AUTHORITY_HOST: `https://${host}` };
       const { PATH = '', HOME = '' } = process.env;
-      const program = join(import.meta.dirname, 'azure-client.ts');
+      const program = join(import.meta.dirname, 'azure-client-process.ts');
       const env = { PATH, HOME, ...front.environment, ...credential };
       const { stdout } = await promisify(execFile)(process.execPath, [program, vault, ...names], { env, timeout: 60_000 });
       return JSON.parse(stdout) as { secrets: unknown[]; listed: string[]; refused: unknown };
