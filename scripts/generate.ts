@@ -1,4 +1,4 @@
-// Writes what is generated from the code: API descriptions, CustomResourceDefinitions and the settings table. With --check it only lists the files that are out of date.
+// Writes the generated files: API descriptions, CustomResourceDefinitions and the settings table. With --check it only lists those that are out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { definitionFiles } from './definitions.ts';
 import { openapiFiles } from './openapi.ts';
@@ -16,5 +16,8 @@ for (const [path, text] of Object.entries(files)) {
   if (!isCheck) await writeFile(url, text);
 }
 
-if (stale.length > 0) process.stdout.write(`${isCheck ? 'out of date, run npm run generate' : 'written'}: ${stale.join(', ')}\n`);
-if (isCheck && stale.length > 0) process.exitCode = 1;
+if (stale.length > 0) {
+  const paths = stale.join(', ');
+  process.stdout.write(isCheck ? `out of date: ${paths}; run npm run generate\n` : `written: ${paths}\n`);
+  if (isCheck) process.exitCode = 1;
+}

@@ -1,4 +1,4 @@
-// docs/settings.md: one table a deployable, from the declarations that read the settings; and the names alone, for what warns of others.
+// Generates docs/settings.md, a table for each deployable, and setting-names.json, for the warning about unknown settings.
 import { deployables } from '../services/command/deployables.ts';
 import { postgresPassword } from '../services/laptop/data-folder.ts';
 import { migrateSettings, roleFamilies } from '../services/install/settings.ts';
@@ -11,7 +11,7 @@ const preface = `# Settings
 [Documentation](README.md) › Settings
 
 Settings are environment variables. Each also works as \`<NAME>_FILE\`: the path of a file that holds the value. An empty variable counts as absent.
-A process with invalid settings lists all faults and ends; of a variable that looks like a setting and is none it warns, with the one that was meant. This page is generated from the code (\`npm run generate\`).
+A process with invalid settings lists all faults and exits. It warns about a variable that looks like a misspelt setting, and suggests the right name. This page is generated from the code (\`npm run generate\`).
 `;
 
 function fallbackOf({ fallback, generate, isSecret }: Setting<unknown>): string {
@@ -32,7 +32,7 @@ function section({ title, summary, settings, families = [] }: Section): string {
 }
 
 /** The settings of a deployable's commands: each once, with the commands that read it. */
-async function verbSection(word: string, loaders: SubcommandLoaders): Promise<string> {
+async function commandsSection(word: string, loaders: SubcommandLoaders): Promise<string> {
   const subcommands = await Promise.all(
     Object.entries(loaders).map(async ([subcommand, load]) => ({ subcommand, settings: Object.values((await load()).settings) })),
   );
@@ -40,11 +40,11 @@ async function verbSection(word: string, loaders: SubcommandLoaders): Promise<st
     subcommands.flatMap(({ subcommand, settings }) => settings.map((setting) => ({ subcommand, setting }))),
     ({ setting }) => setting.name,
   );
-  const described = [...all].flatMap(([name, [first, ...others]]) => {
+  const described = [...all].flatMap(([name, uses]) => {
+    const [first] = uses;
     if (!first) return [];
-    const readers = [first, ...others].map(
-      ({ subcommand, setting }) => `\`${subcommand}\`${setting.fallback && !first.setting.fallback ? ' if it is set' : ''}`,
-    );
+    // A setting that the first command requires may be optional in another.
+    const readers = uses.map(({ subcommand, setting }) => `\`${subcommand}\`${setting.fallback && !first.setting.fallback ? ' if it is set' : ''}`);
     return [[name, { ...first.setting, summary: `${first.setting.summary} (${readers.join(', ')})` }] as const];
   });
   return section({ title: `${word} commands`, summary: `Read by \`signalbox ${word} <command>\`.`, settings: Object.fromEntries(described) });
@@ -53,7 +53,7 @@ async function verbSection(word: string, loaders: SubcommandLoaders): Promise<st
 const commandLoaders = () =>
   Promise.all(Object.entries(deployables.withSubcommands).map(async ([word, { load }]) => ({ word, loaders: (await load()).subcommands })));
 
-/** The names with a lower-case letter: the others, as `PORT`, may be meant for another program. */
+/** Only names with a lower-case letter: others, such as `PORT`, may be meant for another program. */
 function namesOf(settings: readonly Settings[]): string[] {
   const names = settings.flatMap((some) => Object.values(some).map(({ name }) => name)).filter((name) => /[a-z]/.test(name));
   return [...new Set([...names, postgresPassword])].sort();
@@ -69,17 +69,24 @@ export async function settingsFile(): Promise<Record<string, string>> {
     preface,
     section({ title: 'Every process', summary: 'Read by each process, whatever runs in it.', settings: processSettings }),
     ...services.map(({ name, summary, settings, settingFamilies }) => section({ title: name, summary: `${summary}.`, settings, families: settingFamilies })),
-    section({ title: 'signalbox operator', summary: 'Read by the operator, beside METRICS_PORT and LOG_LEVEL.', settings: operatorSettings }),
+    section({ title: 'signalbox operator', summary: 'Read by the operator, in addition to METRICS_PORT and LOG_LEVEL.', settings: operatorSettings }),
     section({ title: 'signalbox worker mailbox', summary: `${mailbox.summary}.`, settings: mailbox.settings }),
     section({
       title: 'signalbox migrate',
-      summary: 'Either one user for everything, or a server on which each schema has a role of its own.',
+      summary: 'Either `DATABASE_URL`, one user for everything; or `POSTGRES_URL`, a role for each schema.',
       settings: migrateSettings,
       families: roleFamilies,
     }),
-    ...(await Promise.all(commands.map(({ word, loaders }) => verbSection(word, loaders)))),
+    ...(await Promise.all(commands.map(({ word, loaders }) => commandsSection(word, loaders)))),
   ].join('\n');
-  const ofCommands = await Promise.all(commands.flatMap(({ loaders }) => Object.values(loaders).map(async (load) => (await load()).settings)));
-  const names = namesOf([processSettings, ...services.map(({ settings }) => settings), operatorSettings, mailbox.settings, migrateSettings, ...ofCommands]);
+  const commandSettings = await Promise.all(commands.flatMap(({ loaders }) => Object.values(loaders).map(async (load) => (await load()).settings)));
+  const names = namesOf([
+    processSettings,
+    ...services.map(({ settings }) => settings),
+    operatorSettings,
+    mailbox.settings,
+    migrateSettings,
+    ...commandSettings,
+  ]);
   return { 'docs/settings.md': page, 'services/command/setting-names.json': `${JSON.stringify(names, null, 2)}\n` };
 }

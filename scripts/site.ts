@@ -1,5 +1,5 @@
 // `npm run docs [-- FOLDER]`: writes the Markdown pages as a site into `site/`; its search works without a server (ADR 16).
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import MiniSearch from 'minisearch';
@@ -16,19 +16,19 @@ const markdown = MarkdownIt({ html: true });
 
 type Section = { readonly id: number; readonly page: string; readonly address: string; readonly title: string; text: string };
 const sections: Section[] = [];
-/** Paths that pages link to and that are no pages: sources, API descriptions, folders. */
+/** Linked paths that are not pages: sources, API descriptions, folders. */
 const linked = new Set<string>();
 
 const linkOf = (token: Token): string | undefined => {
   const link = token.attrGet('href');
   return link === null ? undefined : String(link);
 };
-const plain = (token: Token): string => (token.children ?? []).map((child) => child.content).join('');
+const plainText = (token: Token): string => (token.children ?? []).map((child) => child.content).join('');
 
-/** @returns the address in the site for a link in `page` */
-function rewritten(page: string, link: string): string {
+/** @returns the address, in the site's page `page`, of a link that `source` contains */
+function addressOfLink(link: string, source: string, page: string): string {
   if (hasScheme(link)) return link;
-  const { path, anchor } = targetOf(page, link);
+  const { path, anchor } = targetOf(source, link);
   const isPage = pages.includes(path);
   if (!isPage) linked.add(path);
   const target = isPage ? addressOf(path) : isFolder(path) ? posix.join(path, 'index.html') : path;
@@ -42,7 +42,7 @@ function pageOf(page: string): { readonly title: string; readonly body: string }
   let section: Section | undefined;
   for (const [at, token] of tokens.entries()) {
     if (token.type === 'heading_open') {
-      const heading = plain(tokens[at + 1] ?? token);
+      const heading = plainText(tokens[at + 1] ?? token);
       const anchor = anchorFor(heading);
       token.attrSet('id', anchor);
       if (token.tag === 'h1') title = heading;
@@ -51,7 +51,7 @@ function pageOf(page: string): { readonly title: string; readonly body: string }
     } else if (section !== undefined && (token.type === 'inline' || token.type === 'fence')) section.text += `${token.content}\n`;
     for (const child of token.children ?? []) {
       const link = linkOf(child);
-      if (link !== undefined) child.attrSet('href', rewritten(page, link));
+      if (link !== undefined) child.attrSet('href', addressOfLink(link, page, page));
     }
   }
   return { title, body: markdown.renderer.render(tokens, markdown.options, {}) };
@@ -67,10 +67,8 @@ function navigationFrom(page: string): string {
       return child.type === 'link_open' && link !== undefined && !hasScheme(link) ? [{ link, text: all[at + 1]?.content ?? link }] : [];
     });
     for (const { link, text } of links) {
-      const { path, anchor } = targetOf(index, link);
-      const target = pages.includes(path) ? addressOf(path) : posix.join(path, existsSync(join(root, path)) && isFolder(path) ? 'index.html' : '');
-      const here = path === page ? ' aria-current="page"' : '';
-      items.push(`<li><a href="${posix.relative(dirname(page), target)}${anchor === undefined ? '' : `#${anchor}`}"${here}>${escape(text)}</a></li>`);
+      const current = targetOf(index, link).path === page ? ' aria-current="page"' : '';
+      items.push(`<li><a href="${addressOfLink(link, index, page)}"${current}>${escape(text)}</a></li>`);
     }
   }
   return `<ul>${items.join('')}</ul>`;
@@ -103,7 +101,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(out, path), text);
 }
 
-/** Copies a file, or writes a page that lists a folder's files. */
+/** Copies a file, or a folder's files with a page that lists them. Markdown files are pages already. */
 function copyLinked(path: string): void {
   if (!isFolder(path)) {
     mkdirSync(dirname(join(out, path)), { recursive: true });
@@ -122,6 +120,7 @@ for (const page of pages) write(addressOf(page), layout(page, pageOf(page)));
 for (const path of linked) copyLinked(path);
 const search = new MiniSearch({ fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'address'] });
 search.addAll(sections);
+// The index is a string in the script: MiniSearch.loadJSON parses it.
 write('assets/sections.js', `window.sections = ${JSON.stringify(JSON.stringify(search))};\n`);
 cpSync(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(out, 'assets/minisearch.js'));
 for (const name of ['site.css', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));

@@ -7,14 +7,14 @@ type Node = Parameters<NonNullable<Rule.NodeListener['Literal' | 'TemplateElemen
 
 function create(context: Rule.RuleContext): Rule.RuleListener {
   const { sourceCode } = context;
-  /** A tests' data is whatever callers send: only what tests say themselves is checked. */
+  /** Strings in tests are data, except titles and error messages. */
   const isTest = /(^|\/)test\//.test(context.filename);
 
   const report = (faults: readonly Fault[], start: number) => {
     for (const { index, message } of faults) context.report({ loc: sourceCode.getLocFromIndex(start + index), message });
   };
   const checkText = (node: Node, text: string, start: number) => {
-    if (!text.includes(' ') || (isTest && !isSaid(node))) return;
+    if (!text.includes(' ') || (isTest && !isTitleOrError(node))) return;
     report(/^[A-Z]/.test(text) ? sentenceFaults(text) : wordFaults(text), start);
   };
   return {
@@ -22,7 +22,7 @@ function create(context: Rule.RuleContext): Rule.RuleListener {
       for (const comments of blocksOf(sourceCode.getAllComments())) {
         const start = comments[0]?.range?.[0] ?? 0;
         const text = sourceCode.text.slice(start, comments.at(-1)?.range?.[1]);
-        // The marks of comments become blanks; a tag begins a sentence.
+        // Comment marks become blanks of the same length, so that positions stay right.
         report(sentenceFaults(text.replaceAll(/^[ \t]*(\/\/|\/?\*+\/?)|\*\/$/gm, (mark) => ' '.repeat(mark.length))), start);
       }
     },
@@ -35,7 +35,7 @@ function create(context: Rule.RuleContext): Rule.RuleListener {
   };
 }
 
-/** Line comments below each other are one text. */
+/** Consecutive line comments are one text. */
 function blocksOf(comments: readonly Comment[]): Comment[][] {
   const blocks: Comment[][] = [];
   for (const comment of comments) {
@@ -46,11 +46,13 @@ function blocksOf(comments: readonly Comment[]): Comment[][] {
   return blocks;
 }
 
-const isBelow = (upper: AST.SourceLocation | null | undefined, lower: AST.SourceLocation | null | undefined) =>
-  lower?.start.line === (upper?.start.line ?? NaN) + 1 && lower.start.column === upper?.start.column;
+type Location = AST.SourceLocation | null | undefined;
 
-/** A title of a test, or the message of an error. */
-function isSaid(node: Rule.Node): boolean {
+const isBelow = (upper: Location, lower: Location): boolean =>
+  !!upper && !!lower && lower.start.line === upper.start.line + 1 && lower.start.column === upper.start.column;
+
+/** Whether the string is the title of a test or the message of an error. */
+function isTitleOrError(node: Rule.Node): boolean {
   const parent: Node | null = node.type === 'TemplateElement' ? node.parent.parent : node.parent;
   if (parent?.type === 'NewExpression') return true;
   return parent?.type === 'CallExpression' && parent.callee.type === 'Identifier' && /^(it|describe|step|say|measure)/.test(parent.callee.name);
