@@ -1,4 +1,4 @@
-// The bookmark catalogue put together; what tests construct.
+// Assembles the HTTP app of the bookmark catalogue.
 import { type App, createApp } from '../platform/http/app.ts';
 import { createAddressOf } from '../platform/client-address.ts';
 import type { Health } from '../platform/health.ts';
@@ -35,7 +35,7 @@ export type BookmarksParts = {
   readonly database: Database;
   /** A pool of its own: writes take turns, and a waiting write must not take a connection from reads. */
   readonly writeDatabase: Database;
-  /** Ends the fetching of pages. */
+  /** Aborts requests to pages. */
   readonly stopping: AbortSignal;
   readonly health: Health;
   readonly log: Log;
@@ -52,7 +52,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
   measureDeadLinks(createCheckStore(database), metrics);
   const openSnapshot = createCatalogueSnapshots(database, snapshotLimits);
   return createApp({
-    description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back.', version },
+    description: { title: 'bookmarks', summary: 'Keeps bookmarks in folders, searches them, and imports and exports files of browsers.', version },
     routes: [
       ...tagged({ name: 'Lists', description: 'All bookmarks, folders and tags; a caller that has a list can ask whether it changed' }, [
         ...listRoutes(listStore, openSnapshot),

@@ -18,10 +18,11 @@ export const bookmarkRoutes = ({ store, pages, clock }: Parts) => [
   deletingRoute(store),
 ];
 
-/** Headers of an answer with one bookmark or folder, for the API description. */
+/** Descriptions of the headers of an answer with one bookmark or folder. */
 export const withEntityTag = { ETag: 'A strong entity tag of this state, for `If-Match` and `If-None-Match`' };
 export const withLocation = { ...withEntityTag, Location: 'The URL of the new resource' };
-export const tagged = (resource: object) => ({ ETag: entityTagOf(resource) });
+/** The headers themselves. */
+export const etagOf = (resource: object) => ({ ETag: entityTagOf(resource) });
 
 const readingRoute = (store: CatalogueStore) =>
   route({
@@ -41,10 +42,11 @@ const readingRoute = (store: CatalogueStore) =>
     },
     problems: [Problems.bookmarkMissing],
     async handle({ params, query: { include }, headers }) {
-      if (include.length > 0) return (await store.findChecked(params.id)) ?? missing();
-      const bookmark = await store.findBookmark(params.id);
+      const withChecks = include.length > 0;
+      const bookmark = await (withChecks ? store.findChecked(params.id) : store.findBookmark(params.id));
       if (!bookmark) throw Problems.bookmarkMissing();
-      return isKnown(headers, entityTagOf(bookmark)) ? answer(304, null, tagged(bookmark)) : answer(200, bookmark, tagged(bookmark));
+      if (withChecks) return bookmark;
+      return isKnown(headers, entityTagOf(bookmark)) ? answer(304, null, etagOf(bookmark)) : answer(200, bookmark, etagOf(bookmark));
     },
   });
 
@@ -55,7 +57,7 @@ const creatingRoute = ({ store, pages, clock }: Parts) =>
     operationId: 'createBookmark',
     summary: 'Adds a bookmark',
     description:
-      'Tags that do not exist yet are created. With `fetch=true` the address alone is enough: the page is asked for the rest, within 5 s and 2 MiB, at public addresses only; where it cannot be had, the bookmark is stored without, and the address is its title.',
+      'Tags that do not exist yet are created. With `fetch=true` the address alone is enough: the page is asked for the rest, within 5 s and 2 MiB, at public addresses only. If that fails, the bookmark is stored with its address as the title.',
     query: CreationQuery,
     body: BookmarkToFetch,
     bodyFor: ({ fetch }) => (fetch ? BookmarkToFetch : BookmarkInput),
@@ -65,11 +67,11 @@ const creatingRoute = ({ store, pages, clock }: Parts) =>
       // Outside the transaction: a slow page must not hold up the writes of others.
       const complete = fetch ? await completed(pages, body) : { ...body, title: body.title ?? body.url };
       const created = await store.write((writer) => add(writer, complete, clock));
-      return answer(201, created, { ...tagged(created), Location: `/api/bookmarks/${created.id}` });
+      return answer(201, created, { ...etagOf(created), Location: `/api/bookmarks/${created.id}` });
     },
   });
 
-/** With the facts of the page where the input has none. */
+/** Fills members that the input leaves out from the page. */
 async function completed(pages: Pages, input: z.output<typeof BookmarkToFetch>): Promise<BookmarkInput> {
   const { title, description, picture } = await pages.facts(input.url);
   return {
@@ -103,7 +105,7 @@ const changingRoutes = (store: CatalogueStore) => [
         await requireBookmark(writer, id, headers);
         return writer.updateBookmark({ id, ...body });
       });
-      return answer(200, updated, tagged(updated));
+      return answer(200, updated, etagOf(updated));
     },
   }),
   route({
@@ -120,7 +122,7 @@ const changingRoutes = (store: CatalogueStore) => [
         const before = await requireBookmark(writer, params.id, headers);
         return writer.updateBookmark({ ...before, ...body });
       });
-      return answer(200, updated, tagged(updated));
+      return answer(200, updated, etagOf(updated));
     },
   }),
 ];
@@ -147,13 +149,10 @@ const deletingRoute = (store: CatalogueStore) =>
 
 export async function add(writer: CatalogueWriter, input: BookmarkInput, clock: () => Date): Promise<PlainBookmark> {
   await requireFolder(writer, 'folderId', input.folderId);
-  const bookmark = { id: newId(), ...input, dateAdded: clock() }; // inside the transaction, so that paging clients miss none
+  // Id and time are taken in the transaction, whose writes take turns: a client that pages by them misses no bookmark.
+  const bookmark = { id: newId(), ...input, dateAdded: clock() };
   await writer.insertBookmark(bookmark);
   return bookmark;
-}
-
-function missing(): never {
-  throw Problems.bookmarkMissing();
 }
 
 /** @throws Problem 404, or 412 by If-Match */
@@ -170,5 +169,5 @@ export async function requireFolder(writer: CatalogueWriter, member: string, id:
   throw refused(member, 'must name an existing folder');
 }
 
-/** A fault that only the database knows, in the form of the others. */
+/** A fault that only the database knows, in the form of a schema's faults. */
 export const refused = (member: string, fault: string) => Common.invalid({ detail: 'The request is not valid; see errors.', errors: { [member]: [fault] } });

@@ -32,9 +32,9 @@ const nullableText = (max: number) =>
     .nullable()
     .transform((value) => value ?? '');
 
-/** No bookmark or folder has it: a text that is no id names nothing. */
+/** No bookmark or folder has this id. */
 const idOfNothing = '00000000-0000-0000-0000-000000000000';
-/** In any case, as every other service takes them. */
+/** Ids are accepted in any letter case, and a text that is no id is answered like an unknown one. */
 export const asId = (value: string) => (isGuid(value) ? value.toLowerCase() : idOfNothing);
 export const Reference = z.string({ error: 'must be a string' }).transform(asId).nullable();
 export const ById = z.object({ id: z.string().transform(asId).meta({ description: 'The id of the bookmark or folder' }) });

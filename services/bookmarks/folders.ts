@@ -4,7 +4,7 @@ import { v7 as newId } from 'uuid';
 import { describedIfMatch, describedIfNoneMatch, entityTagOf, isKnown, requireMatch } from '../platform/http/entity-tags.ts';
 import { answer, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
-import { refused, requireFolder, tagged, withEntityTag, withLocation } from './bookmarks.ts';
+import { refused, requireFolder, etagOf, withEntityTag, withLocation } from './bookmarks.ts';
 import { ById, Folder, FolderDeletion, FolderInput, FolderPatch, Problems } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from './store.ts';
 
@@ -31,7 +31,7 @@ const readingRoute = (store: CatalogueStore) =>
     async handle({ params, headers }) {
       const folder = await store.findFolder(params.id);
       if (!folder) throw Problems.folderMissing();
-      return isKnown(headers, entityTagOf(folder)) ? answer(304, null, tagged(folder)) : answer(200, folder, tagged(folder));
+      return isKnown(headers, entityTagOf(folder)) ? answer(304, null, etagOf(folder)) : answer(200, folder, etagOf(folder));
     },
   });
 
@@ -47,7 +47,7 @@ const creatingRoute = (store: CatalogueStore, clock: () => Date) =>
     describedAnswerHeaders: { 201: withLocation },
     async handle({ body }) {
       const created = await store.write((writer) => addFolder(writer, body, clock));
-      return answer(201, created, { ...tagged(created), Location: `/api/folders/${created.id}` });
+      return answer(201, created, { ...etagOf(created), Location: `/api/folders/${created.id}` });
     },
   });
 
@@ -70,7 +70,7 @@ const changingRoutes = (store: CatalogueStore) => [
     body: FolderInput,
     async handle({ params: { id }, body, headers }) {
       const updated = await store.write((writer) => updateFolder(writer, { id, ...body }, headers));
-      return answer(200, updated, tagged(updated));
+      return answer(200, updated, etagOf(updated));
     },
   }),
   route({
@@ -83,7 +83,7 @@ const changingRoutes = (store: CatalogueStore) => [
     body: FolderPatch,
     async handle({ params, body, headers }) {
       const updated = await store.write((writer) => updateFolder(writer, { ...params, ...body }, headers));
-      return answer(200, updated, tagged(updated));
+      return answer(200, updated, etagOf(updated));
     },
   }),
 ];

@@ -10,7 +10,7 @@ import { createDeadLinksWorker } from './dead-links/worker.ts';
 
 const migrations: MigrationSource = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
-/** For a whole import, whose body is read no faster than it is stored. */
+/** Long enough for a whole import, whose body is read only as fast as it is stored. */
 const requestMs = 600_000;
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: BookmarksConfig): Promise<void> {
@@ -27,7 +27,7 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
 
 export const deployable: Deployable<BookmarksConfig> = {
   name: 'bookmarks',
-  summary: 'Keeps bookmarks in folders, finds them, and takes them from browsers and back',
+  summary: 'Keeps bookmarks in folders, searches them, and imports and exports files of browsers',
   settings,
   migrations,
   read: readConfig,

@@ -1,4 +1,4 @@
-// `signalbox bookmarks export`: writes all bookmarks as a file that browsers take.
+// `signalbox bookmarks export`: writes all bookmarks to a file that browsers import.
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +11,7 @@ import { ask } from './service.ts';
 import { exportSettings } from './settings.ts';
 
 export const exportFile: Subcommand = {
-  summary: 'write all bookmarks as a file that browsers take, to standard output unless a file is named, or as -',
+  summary: 'write all bookmarks to a file that browsers import, or to standard output (no file, or -)',
   examples: ['export bookmarks.html', 'export | gzip > bookmarks.html.gz'],
   operands: '[file]',
   options: [],
@@ -23,7 +23,7 @@ export const exportFile: Subcommand = {
     try {
       await write(progress.count(body ?? []), file, stopping);
     } catch (error) {
-      throw new Error(`the export is not whole: ${describeError(error)}`, { cause: error });
+      throw new Error(`the export is incomplete: ${describeError(error)}`, { cause: error });
     } finally {
       progress.end();
     }

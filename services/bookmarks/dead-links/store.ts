@@ -1,4 +1,4 @@
-// All SQL of checks of pages.
+// All SQL of page checks.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
 
@@ -7,7 +7,7 @@ export type DueBookmark = { readonly id: string; readonly url: string; readonly 
 /** A check to record. */
 export type CheckedBookmark = {
   readonly id: string;
-  /** As it was read: a bookmark with another address by now is left alone. */
+  /** The address that was checked: a bookmark whose address has changed since then is not updated. */
   readonly url: string;
   readonly checkedAt: Date;
   readonly status: number | null;
@@ -28,7 +28,7 @@ const postpone = statement<unknown, [ids: readonly string[], checkAt: Date]>(
   'update bookmarks set check_at = $2 where id = any($1::uuid[])',
 );
 
-const record = rowsStatement<DeadBookmark & { readonly isNew: boolean }, [checks: readonly CheckedBookmark[]]>(
+const record = rowsStatement<DeadBookmark & { readonly isNewlyDead: boolean }, [checks: readonly CheckedBookmark[]]>(
   'checks.record',
   [{ id: 'uuid', url: 'text', checkedAt: 'timestamptz', status: 'smallint', failures: 'smallint', dead: 'boolean', checkAt: 'timestamptz' }],
   (given) => `
@@ -36,7 +36,7 @@ const record = rowsStatement<DeadBookmark & { readonly isNew: boolean }, [checks
   update bookmarks set checked_at = given.checked_at, status = given.status, failures = given.failures, dead = given.dead, check_at = given.check_at
   from ${given} as given join before using (id)
   where bookmarks.id = given.id and bookmarks.url = given.url
-  returning bookmarks.id, title, bookmarks.url, given.status, given.dead and not before.dead as "isNew"`,
+  returning bookmarks.id, title, bookmarks.url, given.status, given.dead and not before.dead as "isNewlyDead"`,
 );
 
 // A partial index has them.
@@ -51,13 +51,14 @@ export const createCheckStore = (database: Database) => ({
   countDead: async () => (await database.first(countDead))?.dead ?? 0,
   postpone: (ids: readonly string[], checkAt: Date) => database.run(postpone, ids, checkAt),
   /**
-   * Takes its turn among the writes of the catalogue.
-   * @param onDead gets the bookmarks whose pages are dead since this check
+   * The first statement locks the row of the catalogue, so that its writes take turns.
+   * @param onDead gets the bookmarks that these checks turned from alive to dead
+   * @returns how many those are
    */
   record: (checks: readonly CheckedBookmark[], onDead: (inTransaction: Database, dead: readonly DeadBookmark[]) => Promise<void>) =>
     database.transaction(async (inTransaction) => {
       await inTransaction.run(renewRevision);
-      const dead = (await inTransaction.all(record, checks)).filter(({ isNew }) => isNew);
+      const dead = (await inTransaction.all(record, checks)).filter(({ isNewlyDead }) => isNewlyDead);
       await onDead(inTransaction, dead);
       return dead.length;
     }),

@@ -1,13 +1,13 @@
-// The text of a file or page: in the character set of its byte order mark, else in the one that its sender declares, else in the one that it names,
-// else in UTF-8.
+// Decodes a file or page. Its character set is that of its byte order mark, else the one that the sender declares, else the one of its META element,
+// else UTF-8.
 import { Common } from '../../platform/problem.ts';
 
 /** The charset parameter of a Content-Type, RFC 9110 section 8.3.2; undefined where there is none. */
-export const charsetNamed = (contentType: string): string | undefined => /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1];
+export const charsetParameter = (contentType: string): string | undefined => /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1];
 
-/** @throws Problem 415 for a character set that is not known */
-export function charsetIn(contentType = ''): string | undefined {
-  const charset = charsetNamed(contentType);
+/** @returns the character set that a Content-Type declares @throws Problem 415 when it is not known */
+export function declaredCharset(contentType = ''): string | undefined {
+  const charset = charsetParameter(contentType);
   if (charset !== undefined && !isKnownCharset(charset)) throw Common.mediaType({ detail: `The character set ${charset.slice(0, 40)} is not known.` });
   return charset;
 }
@@ -20,31 +20,31 @@ export const isKnownCharset = (charset: string): boolean => {
   }
 };
 
-/** As many bytes as browsers look at for a META element (HTML, section 13.2.3.2). */
+/** Browsers look for a META element in this many bytes (HTML, section 13.2.3.2). */
 const beginningLength = 1024;
 
-export async function* textOf(bytes: AsyncIterable<Uint8Array>, declared: string | undefined): AsyncGenerator<string> {
+export async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, declared: string | undefined): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let beginning = Buffer.alloc(0);
   for await (const chunk of bytes) {
     if (!decoder) {
       beginning = Buffer.concat([beginning, chunk]);
       if (beginning.length < beginningLength) continue;
-      decoder = new TextDecoder(charsetOf(beginning, declared));
+      decoder = new TextDecoder(detectCharset(beginning, declared));
       yield decoder.decode(beginning, { stream: true });
     } else yield decoder.decode(chunk, { stream: true });
   }
-  decoder ??= new TextDecoder(charsetOf(beginning, declared));
-  yield decoder.decode(beginning.length < beginningLength ? beginning : undefined);
+  if (decoder) yield decoder.decode();
+  else yield new TextDecoder(detectCharset(beginning, declared)).decode(beginning);
 }
 
 /** Encoding Standard, section 6: a byte order mark wins over what is declared. */
-function charsetOf(bytes: Buffer, declared: string | undefined): string {
+function detectCharset(bytes: Buffer, declared: string | undefined): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
   if (declared !== undefined) return declared;
-  // The first character of such a file is ASCII.
+  // Without a mark: the first character is ASCII, so its other byte is zero in UTF-16.
   if (bytes[0] === 0 && bytes[1] !== 0) return 'utf-16be';
   if (bytes[0] !== 0 && bytes[1] === 0) return 'utf-16le';
   const named = /<meta\b[^>]*\bcharset\s*=\s*["']?([\w-]+)/i.exec(bytes.subarray(0, beginningLength).toString('latin1'))?.[1] ?? 'utf-8';

@@ -5,7 +5,7 @@ import { ImportQuery, ImportResult, Problems } from '../contract.ts';
 import type { OpenSnapshot } from '../lists/store.ts';
 import { exportAll } from './export.ts';
 import type { Importer } from './import.ts';
-import { charsetIn, textOf } from './charset.ts';
+import { declaredCharset, textOf } from './charset.ts';
 
 const BookmarkFile = z.string().meta({
   description: 'Netscape bookmark HTML',
@@ -32,7 +32,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     answers: { 200: ImportResult },
     problems: [Problems.notBookmarks],
     handle: ({ query, body, headers }) =>
-      importAll(textOf(body.bytes, charsetIn(headers['content-type'])), { isDryRun: query.dryRun, withPrivate: query.private === 'include' }),
+      importAll(textOf(body.bytes, declaredCharset(headers['content-type'])), { isDryRun: query.dryRun, withPrivate: query.private === 'include' }),
   }),
   route({
     method: 'get',

@@ -1,4 +1,4 @@
-// The import of Netscape bookmark HTML, in transactions of a few hundred items, so that an interrupted import keeps what it has stored.
+// Imports Netscape bookmark HTML in batches, each in a transaction of its own: an interrupted import keeps the batches before.
 import { hash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { Common } from '../../platform/problem.ts';
@@ -7,7 +7,7 @@ import type { CatalogueStore, CatalogueWriter, PlainBookmark } from '../store.ts
 import { type FileBookmark, type FileFolder, type FileItem, readNetscape } from './netscape-reader.ts';
 
 const itemsAtOnce = 500;
-/** A file with more failures is refused as a whole. */
+/** With more failures the import stops; the batches before are stored. */
 const maxFailed = 10_000;
 
 type Options = { readonly isDryRun: boolean; readonly withPrivate: boolean };
@@ -15,17 +15,17 @@ type Options = { readonly isDryRun: boolean; readonly withPrivate: boolean };
 export type Importer = ReturnType<typeof createImporter>;
 
 export function createImporter(store: CatalogueStore, clock: () => Date) {
-  const importing = (items: readonly Prepared[]) => store.write((writer) => addAll(writer, items, clock()));
-  const trying = (items: readonly Prepared[]) => countNew(store, items);
+  const add = (items: readonly Prepared[]) => store.write((writer) => addAll(writer, items, clock()));
 
-  /** A repeat skips what is stored already. @throws Problem for a text that is no bookmark file, or the error of `texts` */
+  /** Skips bookmarks that are stored already. @throws Problem for a text that is no bookmark file, or the error of `texts` */
   return async (texts: AsyncIterable<string>, { isDryRun, withPrivate }: Options): Promise<ImportResult> => {
     const result: ImportResult = { created: 0, skipped: 0, failed: [], leftOut: [] };
     const prepare = createPreparation(result, { clock, withPrivate });
     for await (const items of readNetscape(texts, itemsAtOnce)) {
       const prepared = items.flatMap((item) => prepare(item) ?? []);
       if (result.failed.length > maxFailed) throw Common.invalid({ detail: `More than ${maxFailed} bookmarks of the file cannot be imported.` });
-      const created = prepared.length > 0 ? await (isDryRun ? trying : importing)(prepared) : 0;
+      if (prepared.length === 0) continue;
+      const created = await (isDryRun ? countNew(store, prepared) : add(prepared));
       result.created += created;
       result.skipped += prepared.filter(({ bookmark }) => bookmark).length - created;
     }
@@ -33,10 +33,10 @@ export function createImporter(store: CatalogueStore, clock: () => Date) {
   };
 }
 
-/** A folder to create where it is missing, and a bookmark to put into it. */
+/** A folder, created if it is missing, and a bookmark to put into it. */
 type Prepared = { readonly folder: FileFolder | undefined; readonly bookmark?: Omit<PlainBookmark, 'folderId'> };
 
-/** Counts failures and repeats within the file. @returns undefined where nothing is left to store */
+/** @returns a function that checks an item, and adds a bookmark that is not stored to `result`; it returns undefined when nothing is to be stored */
 function createPreparation(result: ImportResult, { clock, withPrivate }: { readonly clock: () => Date; readonly withPrivate: boolean }) {
   const seen = new Set<string>();
   let index = -1;
@@ -50,29 +50,29 @@ function createPreparation(result: ImportResult, { clock, withPrivate }: { reado
       if (result.leftOut.length < maxFailed) result.leftOut.push({ index, title: bookmark.title.slice(0, 500), reason: leftOut });
       return undefined;
     }
-    const read = BookmarkInput.safeParse({ ...bookmark, title: bookmark.title || bookmark.url });
-    const reason = fault ?? bookmark.fault ?? read.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-    if (reason !== undefined || !read.data) {
+    const parsed = BookmarkInput.safeParse({ ...bookmark, title: bookmark.title || bookmark.url });
+    const reason = fault ?? bookmark.fault ?? parsed.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+    if (reason !== undefined || !parsed.data) {
       result.failed.push({ index, title: bookmark.title.slice(0, 500), reason: reason ?? '' });
       return undefined;
     }
-    const key = hash('sha256', `${folder?.key ?? ''}\0${read.data.url}`, 'base64');
+    const key = hash('sha256', `${folder?.key ?? ''}\0${parsed.data.url}`, 'base64');
     if (seen.has(key)) {
       result.skipped += 1;
       return undefined;
     }
     seen.add(key);
-    return { folder, bookmark: { ...read.data, id: newId(), dateAdded: bookmark.dateAdded ?? clock() } };
+    return { folder, bookmark: { ...parsed.data, id: newId(), dateAdded: bookmark.dateAdded ?? clock() } };
   };
 }
 
-/** Addresses that only the browser itself understands. */
-const ofBrowsers =
+/** Schemes of addresses that only a browser understands. */
+const browserScheme =
   /^(?:place|javascript|data|blob|about|chrome|edge|brave|opera|vivaldi|resource|view-source|(?:chrome|moz|safari-web|ms-browser)-extension):/i;
 
-/** The catalogue is public. */
+/** Private bookmarks are left out unless the caller asks for them: the catalogue is public. */
 function reasonToLeaveOut({ url, isPrivate }: FileBookmark, withPrivate: boolean): string | undefined {
-  const scheme = ofBrowsers.exec(url)?.[0];
+  const scheme = browserScheme.exec(url)?.[0];
   if (scheme !== undefined) return `${scheme.toLowerCase()} is an address of the browser`;
   return isPrivate && !withPrivate ? 'it is private; private=include imports it' : undefined;
 }
@@ -92,7 +92,7 @@ async function addAll(writer: CatalogueWriter, items: readonly Prepared[], now: 
   return writer.insertMissing(bookmarks);
 }
 
-/** As `addAll`, without writing. */
+/** The dry run of `addAll`. @returns how many bookmarks would be new */
 async function countNew(store: CatalogueStore, items: readonly Prepared[]): Promise<number> {
   const idOf = createLookup(store.findSubfolder, () => Promise.resolve(undefined));
   const bookmarks: PlainBookmark[] = [];
@@ -108,7 +108,10 @@ async function countNew(store: CatalogueStore, items: readonly Prepared[]): Prom
 
 type Found = string | null | undefined;
 
-/** Finds a folder's id by its path: null is the top, undefined a missing folder. Made for each batch, since folders may be deleted between two. */
+/**
+ * @returns a function that finds the id of a folder by its path: null for the top, undefined for a missing folder. It remembers ids, so each batch
+ * has its own: folders may be deleted between batches.
+ */
 function createLookup(find: CatalogueWriter['findSubfolder'], make: (name: string, parentId: string | null) => Promise<Found>) {
   const known = new Map<string, Found>();
   return async function idOf(folder: FileFolder | undefined): Promise<Found> {

@@ -4,13 +4,13 @@ import { Parser } from 'htmlparser2';
 import { z } from 'zod';
 import { FolderInput, Problems } from '../contract.ts';
 
-/** A folder as the file nests it. Undefined, where one may be, is the top. */
+/** A folder of the file. Undefined instead of a folder means the top. */
 export type FileFolder = {
   readonly name: string;
   readonly parent: FileFolder | undefined;
   /** The same for all folders of the same path. */
   readonly key: string;
-  /** Why it, or one that it is in, cannot be a folder of the catalogue. */
+  /** Why the catalogue cannot have this folder, or a folder above it. */
   readonly fault: string | undefined;
 };
 
@@ -19,24 +19,24 @@ export type FileBookmark = {
   readonly url: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** Undefined where the file has no usable one. */
+  /** Undefined when the file has no valid date. */
   readonly dateAdded: Date | undefined;
   readonly favorite: boolean;
   readonly isPrivate: boolean;
-  /** Why it cannot be imported, where the file itself is at fault. */
+  /** Set when the file ends within the bookmark. */
   readonly fault?: string;
 };
 
-/** A folder, or a bookmark that is in it. */
+/** A bookmark and its folder, or a folder alone. */
 export type FileItem = { readonly folder: FileFolder | undefined; readonly bookmark?: FileBookmark };
 
-/** Limits of memory: nested lists are kept, and so is a tag until it ends. */
+/** These bound memory: the reader holds all open lists, and a tag until it ends. */
 const maxDepth = 1000;
 const maxTagLength = 4 * 1_048_576;
-/** Longer texts are not collected: this is above every limit. */
+/** The rest of a longer text is dropped: it exceeds every limit of the catalogue anyway. */
 const maxTextLength = 40_000;
 
-/** Items in the order of the file, so many at a time. @throws Problem 400 for what is no bookmark file */
+/** Yields the items in the order of the file, in batches. @throws Problem 400 when the text is no bookmark file */
 export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: number): AsyncGenerator<FileItem[]> {
   const reader = createReader();
   for await (const text of texts) {
@@ -54,8 +54,9 @@ function createReader() {
   const items: FileItem[] = [];
   const lists: (FileFolder | undefined)[] = [];
   let folder: FileFolder | undefined;
-  /** The folder whose name was read last; the list that follows is its content. */
+  /** The folder whose name was read last: the next list is its content. */
   let next: FileFolder | undefined;
+  /** The text that is being read. */
   let collected: keyof Texts | undefined;
   let texts: Texts = { name: '', title: '', description: '' };
   let link: Attributes | undefined;
@@ -63,6 +64,7 @@ function createReader() {
   /** Instapaper and Pocket have `<li>` in place of `<dt>`, and no lists of descriptions. */
   let isPlainList = true;
 
+  /** Emits the bookmark or folder that was being read. */
   function complete(fault?: string): void {
     if (link) items.push({ folder, bookmark: { ...bookmarkOf(link, texts), ...(fault !== undefined && { fault }) } });
     if (collected === 'name') {
@@ -83,14 +85,20 @@ function createReader() {
       link = attributes;
       collected = 'title';
     },
-    '/a': () => void (collected = collected === 'title' ? undefined : collected),
+    '/a'() {
+      if (collected === 'title') collected = undefined;
+    },
     h3() {
       complete();
       collected = 'name';
     },
-    '/h3': () => collected === 'name' && complete(),
-    // The description of a folder has no place.
-    dd: () => (link ? (collected = 'description') : complete()),
+    '/h3'() {
+      if (collected === 'name') complete();
+    },
+    dd() {
+      if (link) collected = 'description';
+      else complete(); // a folder's description is not stored
+    },
     dt: () => complete(),
     li: () => complete(),
     hr: () => complete(),
@@ -103,7 +111,8 @@ function createReader() {
     },
     '/dl'() {
       complete();
-      next = folder = lists.pop();
+      folder = lists.pop();
+      next = folder;
     },
   };
   const tokens = createTokens({
@@ -122,27 +131,29 @@ function createReader() {
     items,
     write: tokens.write,
     end(): void {
-      const isCut = tokens.end();
-      const ends = 'the file ends within this bookmark';
-      if (isCut) complete();
-      complete(collected === 'title' ? ends : undefined);
-      if (isCut) items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault: ends } });
+      const fault = 'the file ends within this bookmark';
+      const isWithinLinkTag = tokens.end();
+      if (isWithinLinkTag) {
+        complete();
+        items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault } });
+      } else complete(collected === 'title' ? fault : undefined);
     },
   };
 }
 
 type Handlers = {
-  /** Whether it is a tag of such files here; else it is text. */
+  /** False makes the tag text. */
   readonly isTag: (name: string) => boolean;
   readonly tag: (name: string, attributes: Attributes) => void;
   readonly text: (text: string) => void;
 };
 
-/** The tags of such files; every other one is text, so that an HTML element named in a title, or a comment, ends nothing. */
+/** The tags that are read. All others are text, so an HTML element in a title, or a comment, ends nothing. */
 const names = 'a|h3|dl|dt|dd|hr|li';
 const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
+/** `</h3` and the character after it. */
 const longestStart = 5;
-/** The quote of an attribute may be missing: as browsers read lines, a tag ends where a line begins with the next one. */
+/** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
 const nextLine = new RegExp(`\\n\\s*</?(?:${names})(?![\\w-])`, 'iy');
 
 function createTokens({ isTag, tag, text }: Handlers) {
@@ -150,10 +161,11 @@ function createTokens({ isTag, tag, text }: Handlers) {
 
   /** @returns whether the file ends within the start tag of a bookmark */
   function consume(isEnd: boolean): boolean {
-    for (let at = 0; ;) {
+    let at = 0;
+    for (;;) {
       tagStart.lastIndex = at;
       const found = tagStart.exec(rest);
-      // The end of what has come may be the beginning of a tag.
+      // The last characters may be the beginning of a tag whose rest is still to come.
       const start = found?.index ?? (isEnd ? rest.length : Math.max(at, rest.length - longestStart));
       if (start > at) text(rest.slice(at, start));
       const [tagText = '', spelling = ''] = found ?? [];
@@ -169,8 +181,8 @@ function createTokens({ isTag, tag, text }: Handlers) {
         if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
         return isEnd && name === 'a';
       }
-      tag(name, attributesIn(rest.slice(start + tagText.length, end.from)));
-      at = end.next;
+      tag(name, attributesIn(rest.slice(start + tagText.length, end.attributesEnd)));
+      at = end.textStart;
     }
   }
 
@@ -183,8 +195,10 @@ function createTokens({ isTag, tag, text }: Handlers) {
   };
 }
 
-/** The attributes end before `from`, and text begins at `next`; undefined where the tag has no end yet. */
-function endOfTag(html: string, start: number): { readonly from: number; readonly next: number } | undefined {
+type TagEnd = { readonly attributesEnd: number; readonly textStart: number };
+
+/** @returns undefined while the end of the tag has not been read */
+function endOfTag(html: string, start: number): TagEnd | undefined {
   let quote = '';
   let before = '';
   for (let at = start; at < html.length; at += 1) {
@@ -193,11 +207,11 @@ function endOfTag(html: string, start: number): { readonly from: number; readonl
       nextLine.lastIndex = at;
       if (nextLine.test(html)) {
         const bracket = html.indexOf('>', start);
-        return bracket >= 0 && bracket < at ? { from: bracket, next: bracket + 1 } : { from: at, next: at };
+        return bracket >= 0 && bracket < at ? { attributesEnd: bracket, textStart: bracket + 1 } : { attributesEnd: at, textStart: at };
       }
     }
     if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === '>') return { from: at, next: at + 1 };
+    else if (character === '>') return { attributesEnd: at, textStart: at + 1 };
     else if ((character === '"' || character === "'") && before === '=') quote = character;
     if (!/\s/.test(character)) before = character;
   }
@@ -206,6 +220,7 @@ function endOfTag(html: string, start: number): { readonly from: number; readonl
 
 const attribute = /([^\s=>"'/]+)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]+)))?/g;
 
+// In reverse: as in HTML, the first of repeated attributes wins.
 const attributesIn = (html: string): Attributes =>
   Object.fromEntries(
     [...html.matchAll(attribute)].reverse().map(([, name = '', double, single, bare]) => [name.toLowerCase(), decodeAttribute(double ?? single ?? bare ?? '')]),
@@ -248,9 +263,9 @@ function bookmarkOf(
     tags: tagsOf(list) ?? tags.split(','),
     // Pocket's exports name it `time_added`.
     dateAdded: dateOf(add_date ?? time_added),
-    // Raindrop.io has favorites, and so has our own export.
+    // Raindrop.io and our own export have it.
     favorite: isSet(important),
-    // Pinboard, linkding, Shaarli and Delicious.
+    // Pinboard, linkding, Shaarli and Delicious have it.
     isPrivate: isSet(more['private']),
   };
 }
@@ -259,7 +274,7 @@ const isSet = (value = '') => /^(?:1|true|yes)$/i.test(value.trim());
 
 const TagList = z.array(z.string());
 
-/** Our own exports have them as JSON where a comma is in one. */
+/** Our own export writes the tags as JSON when one of them has a comma. */
 function tagsOf(list: string | undefined): string[] | undefined {
   if (list === undefined) return undefined;
   try {

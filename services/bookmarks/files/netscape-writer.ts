@@ -1,4 +1,4 @@
-// Writes Netscape bookmark HTML, as browsers take it.
+// Writes Netscape bookmark HTML, which browsers import.
 import type { Bookmark, Folder } from '../contract.ts';
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -16,13 +16,13 @@ export const listEnd = '</DL><p>\n';
 export const folderHead = ({ name }: Pick<Folder, 'name'>) => `<DT><H3>${escape(name)}</H3>\n<DL><p>\n`;
 
 export function bookmarkLines({ title, url, description, tags, favorite, dateAdded }: Bookmark): string {
-  const lists = [
+  const optional = [
     ...(tags.length > 0 ? [` TAGS="${escape(tags.join(','))}"`] : []),
-    // A comma in a tag looks as if it ended there: for our own reader all of them once more.
+    // Commas separate tags: when a tag has one, our own reader needs this list.
     ...(tags.some((tag) => tag.includes(',')) ? [` DATA-TAGS="${escape(JSON.stringify(tags))}"`] : []),
     // As Raindrop.io marks favorites.
     ...(favorite ? [' DATA-IMPORTANT="true"'] : []),
   ].join('');
-  const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${lists}>${escape(title)}</A>\n`;
+  const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${optional}>${escape(title)}</A>\n`;
   return description === '' ? line : `${line}<DD>${escape(description)}\n`;
 }

@@ -1,12 +1,11 @@
-// The part of Karakeep's REST that floccus speaks: https://docs.karakeep.app/api, floccus' src/lib/adapters/Karakeep.ts. Lists are folders.
+// The schemas of the part of Karakeep's REST API that floccus uses: https://docs.karakeep.app/api, floccus' src/lib/adapters/Karakeep.ts.
+// A list of Karakeep is a folder here.
 import { z } from 'zod';
 import { isStorable } from '../../platform/json.ts';
-import { isGuid } from '../../platform/schema.ts';
-import { BookmarkInput } from '../contract.ts';
+import { asId, BookmarkInput } from '../contract.ts';
 import { cursor } from '../lists/order.ts';
 
-const idOfNothing = '00000000-0000-0000-0000-000000000000';
-const anyId = z.string().transform((id) => (isGuid(id) ? id.toLowerCase() : idOfNothing));
+const anyId = z.string().transform(asId);
 const List = anyId.meta({ description: 'The id of the list, which is a folder' });
 const BookmarkId = anyId.meta({ description: 'The id of the bookmark' });
 
@@ -14,7 +13,7 @@ export const ByList = z.object({ listId: List });
 export const ByBookmark = z.object({ bookmarkId: BookmarkId });
 export const ByBoth = z.object({ listId: List, bookmarkId: BookmarkId });
 
-/** Longer titles are cut, since one refused bookmark would end the whole sync. */
+/** Longer titles and names are cut, and blank names replaced, since one refusal would end the whole sync. */
 const Title = z
   .string()
   .refine(isStorable, { error: 'must be Unicode text without NUL characters' })

@@ -38,9 +38,9 @@ function atomOf(filter: BookmarkFilter, bookmarks: readonly FoundBookmark[]): st
   const wanted = [filter.q, ...(filter.tag ?? []).map((tag) => `#${tag}`)].filter((text) => text !== undefined);
   const feed = new Feed({
     title: xmlText(['Bookmarks', ...wanted].join(' ')),
-    // The same for the same filter, wherever the service is reached.
+    // It depends on the filter alone, so that the feed is the same behind every host name.
     id: `urn:signalbox:bookmarks:${hash('sha256', JSON.stringify(filter), 'hex').slice(0, 32)}`,
-    // Without a bookmark it has never changed.
+    // Atom requires a time; that of an empty feed never changes.
     updated: bookmarks[0]?.dateAdded ?? new Date(0),
     generator: 'Signalbox',
     author: { name: 'Signalbox' },
@@ -53,13 +53,13 @@ function atomOf(filter: BookmarkFilter, bookmarks: readonly FoundBookmark[]): st
       date: dateAdded,
       published: dateAdded,
       ...(description !== '' && { description: htmlText(description) }),
-      // The library leaves this character as it is in an attribute, where XML has none.
+      // The library does not escape `<` in an attribute, where XML forbids it.
       category: tags.filter((tag) => !tag.includes('<')).map((tag) => ({ name: xmlText(tag), term: xmlText(tag) })),
     });
   return feed.atom1();
 }
 
-/** XML 1.0 has no other control characters, and neither of the last two code points; readers refuse the whole feed. */
+/** Replaces characters that XML 1.0 forbids: a reader rejects the whole feed for one of them. */
 const xmlText = (text: string) => text.replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd');
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -1,4 +1,4 @@
-// The lists: their routes, pages and entity tags.
+// The routes of the lists of bookmarks, folders and tags, with paging and entity tags.
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { answer, Content, route } from '../../platform/http/route.ts';
@@ -9,7 +9,7 @@ import { readSearch } from './search.ts';
 import type { BookmarkFilter, FoundBookmark, ListStore, OpenSnapshot, Page, Snapshot } from './store.ts';
 
 const maxTerms = 100;
-/** For each query with a search. */
+/** Every query schema with a search refines by these two. */
 export const hasFewTerms = ({ q = '' }: { readonly q?: string | undefined }) => readSearch(q).flat().length <= maxTerms;
 export const tooManyTerms = { path: ['q'], error: `must have at most ${maxTerms} terms` };
 
@@ -18,7 +18,7 @@ const orderOf = ({ q, sort }: Sorted): Order => sort ?? (q === undefined ? 'olde
 
 const ListQuery = BookmarkListQuery.extend({ after: cursor })
   .refine(hasFewTerms, tooManyTerms)
-  .refine((query) => query.after === undefined || query.after.order === orderOf(query), { path: ['after'], error: 'must be of a page of the same list' });
+  .refine((query) => query.after === undefined || query.after.order === orderOf(query), { path: ['after'], error: 'must come from a page of the same list' });
 
 const entityTag = { ETag: 'A strong entity tag; it changes whenever the list may have changed' };
 export const conditional = {
@@ -50,7 +50,7 @@ const bookmarksRoute = (store: ListStore, openSnapshot: OpenSnapshot) =>
         const wanted = { order: orderOf({ q: filter.q, sort }), after, withChecks: include.length > 0 };
         if (limit === undefined) {
           const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, wanted));
-          return answer(200, new Content('application/json; charset=utf-8', text), tagged(revision));
+          return answer(200, new Content('application/json; charset=utf-8', text), etagOf(revision));
         }
         // One more row shows whether there is a next page.
         const { revision, rows } = await store.bookmarks(filter, { ...wanted, rows: limit + 1 });
@@ -58,7 +58,7 @@ const bookmarksRoute = (store: ListStore, openSnapshot: OpenSnapshot) =>
         const last = rows.length > limit ? page.at(-1) : undefined;
         const next = last && encodePosition(positionOf(wanted.order, last));
         return answer(200, page.map(bookmarkOf), {
-          ...tagged(revision),
+          ...etagOf(revision),
           ...(next !== undefined && { Link: linkTo(next, { limit, sort, include, ...filter }) }),
         });
       }),
@@ -78,7 +78,7 @@ const otherRoutes = (store: ListStore) => [
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {
         const { revision, counts } = await store.counts();
-        return answer(200, counts, tagged(revision));
+        return answer(200, counts, etagOf(revision));
       }),
   }),
   route({
@@ -96,7 +96,7 @@ const otherRoutes = (store: ListStore) => [
         return answer(
           200,
           rows.map(({ id, name, parentId, icon }) => ({ id, name, parentId, icon })),
-          tagged(revision),
+          etagOf(revision),
         );
       }),
   }),
@@ -113,14 +113,14 @@ const otherRoutes = (store: ListStore) => [
     handle: ({ headers }) =>
       unlessKnown(store, headers, async () => {
         const { revision, rows } = await store.tags();
-        return answer(200, rows, tagged(revision));
+        return answer(200, rows, etagOf(revision));
       }),
   }),
 ];
 
-// The release is part of it, since a newer one may answer further members.
+// Includes the release, since a newer one may add members to the answer.
 export const revisionTag = (revision: string) => `"${revision}.${version}"`;
-const tagged = (revision: string) => ({ ETag: revisionTag(revision) });
+const etagOf = (revision: string) => ({ ETag: revisionTag(revision) });
 
 /** Answers 304 to a caller that has the list already, without reading a row of it. RFC 9110 section 13.1.2. */
 export async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
@@ -130,7 +130,7 @@ export async function unlessKnown<T>(store: ListStore, { 'if-none-match': known 
   return isKnown ? answer(304, null, { ETag: current }) : respond();
 }
 
-/** The members of the wire; a row may have more. */
+/** Only the members of the API; a row may have more. */
 const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded, checked, status, dead }: FoundBookmark): Bookmark => ({
   id,
   title,
@@ -145,13 +145,13 @@ const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, fa
 });
 
 async function* jsonOf(snapshot: Snapshot, filter: BookmarkFilter, page: Page): AsyncGenerator<string> {
-  let before = '[';
+  let separator = '[';
   for await (const rows of snapshot.bookmarks(filter, page)) {
     if (rows.length === 0) break;
-    yield before + rows.map((row) => JSON.stringify(bookmarkOf(row))).join(',');
-    before = ',';
+    yield separator + rows.map((row) => JSON.stringify(bookmarkOf(row))).join(',');
+    separator = ',';
   }
-  yield before === '[' ? '[]' : ']';
+  yield separator === '[' ? '[]' : ']';
 }
 
 type Asked = BookmarkFilter & { readonly sort: Order | undefined; readonly limit: number; readonly include: readonly string[] };

@@ -1,14 +1,14 @@
-// The grammar of a search: words and "phrases", `-` before what must be missing, and `or` between alternatives.
+// The grammar of a search: words and "phrases", `-` before a term that must be missing, and `or` between alternatives.
 
-/** A text that must be in the bookmark, or, excluded, must not be. */
+/** A text that the bookmark must contain, or must not contain. */
 export type Term = { readonly text: string; readonly isExcluded: boolean };
 
 const token = /-?"[^"]*"|\S+/g;
 
-/** Alternatives, of each of which every term counts. Without a term: none. `or` binds weaker than the words around it. */
+/** @returns alternatives, none without a term; a bookmark is found when it satisfies all terms of one of them */
 export function readSearch(q: string): readonly (readonly Term[])[] {
   const tokens = q.match(token) ?? [];
-  const isOnlyOr = tokens.every(isOr);
+  const isOnlyOr = tokens.every(isOr); // then the word itself is searched
   const alternatives: Term[][] = [[]];
   for (const text of tokens) {
     if (isOr(text) && !isOnlyOr) alternatives.push([]);

@@ -1,4 +1,4 @@
-// The schemas of changes of many bookmarks at once, and of tags.
+// The schemas of bulk changes of bookmarks, and of changes of tags.
 import { z } from 'zod';
 import { storable } from '../../platform/json.ts';
 import { Count } from '../../platform/schema.ts';
@@ -9,27 +9,27 @@ const Ids = z
   .min(1)
   .max(500)
   .meta({ description: 'Ids of bookmarks, 1 to 500; ids that name nothing and repeats are ignored' });
-const one = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'The action' });
+const literal = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'The action' });
 const ManyTags = Tags.refine((tags) => tags.length > 0, { error: 'must hold a tag' });
 export const BulkInput = z
   .discriminatedUnion('action', [
     z
-      .object({ action: one('move'), ids: Ids, folderId: Reference.meta({ description: 'The id of an existing folder, or null: no folder' }) })
+      .object({ action: literal('move'), ids: Ids, folderId: Reference.meta({ description: 'The id of an existing folder, or null: no folder' }) })
       .meta({ id: 'MoveBookmarks', description: 'Moves bookmarks to a folder' }),
     z
-      .object({ action: one('tag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that the bookmarks get beside those that they have' }) })
+      .object({ action: literal('tag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags to add' }) })
       .meta({ id: 'TagBookmarks', description: 'Adds tags to bookmarks' }),
     z
-      .object({ action: one('untag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags that are taken off the bookmarks' }) })
-      .meta({ id: 'UntagBookmarks', description: 'Takes tags off bookmarks' }),
+      .object({ action: literal('untag'), ids: Ids, tags: ManyTags.meta({ description: 'Tags to remove' }) })
+      .meta({ id: 'UntagBookmarks', description: 'Removes tags from bookmarks' }),
     z
       .object({
-        action: one('favorite'),
+        action: literal('favorite'),
         ids: Ids,
         favorite: bookmarkMembers.favorite.default(true).meta({ description: 'Whether the bookmarks become favorites; default: true' }),
       })
       .meta({ id: 'MarkBookmarks', description: 'Marks bookmarks as favorites, or unmarks them' }),
-    z.object({ action: one('delete'), ids: Ids }).meta({ id: 'DeleteBookmarks', description: 'Deletes bookmarks' }),
+    z.object({ action: literal('delete'), ids: Ids }).meta({ id: 'DeleteBookmarks', description: 'Deletes bookmarks' }),
   ])
   .meta({
     id: 'BulkInput',
@@ -39,7 +39,7 @@ export const BulkInput = z
 export type BulkInput = z.output<typeof BulkInput>;
 export const BulkResult = z
   .object({ updated: Count.meta({ description: 'How many bookmarks were changed or deleted' }) })
-  .meta({ id: 'BulkResult', description: 'How many bookmarks a change of many changed' });
+  .meta({ id: 'BulkResult', description: 'The result of a bulk change' });
 
 export const ByTag = z.object({
   name: z
@@ -48,7 +48,7 @@ export const ByTag = z.object({
     .meta({ description: 'The tag, in its letter case', examples: ['maps'] }),
 });
 export const TagInput = z
-  .object({ name: trimmed({ min: 1, max: 100 }).meta({ description: 'The new name; an existing one takes the bookmarks of the tag over' }) })
+  .object({ name: trimmed({ min: 1, max: 100 }).meta({ description: 'The new name; if there is a tag of that name, the two are merged' }) })
   .meta({ id: 'TagInput', description: 'The new name of a tag', examples: [{ name: 'cartography' }] });
 export const RenamedTag = z
   .object({

@@ -1,4 +1,4 @@
-// All SQL of changes to many bookmarks at once. Each answers how many rows it changed.
+// All SQL of bulk changes. Each function returns how many rows it changed, unless it says otherwise.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 type Ids = readonly string[];
@@ -15,7 +15,7 @@ const setFavorite = statement<unknown, [ids: Ids, favorite: boolean]>(
 
 const remove = statement<unknown, [ids: Ids]>('many.remove', 'delete from bookmarks where id = any($1::uuid[])');
 
-/** Tags stand in the order of code points, each once. */
+/** Keeps the tags of a bookmark in the order of code points, each once. */
 const tag = statement<{ tags: number }, [ids: Ids, tags: readonly string[]]>(
   'many.tag',
   `
@@ -58,7 +58,7 @@ export const changesOfMany = (database: Database) => ({
   untag: (ids: Ids, tags: readonly string[]) => database.run(untag, ids, tags),
 
   hasTag: async (name: string) => (await database.first(hasTag, name)) !== undefined,
-  /** The bookmarks of `from` have `to` instead, also where that exists. @returns how many have it now */
+  /** Replaces tag `from` by `to`, and merges the two if `to` exists. @returns how many bookmarks have `to` now */
   async renameTag(from: string, to: string): Promise<number> {
     await database.run(insertTag, to);
     if (from !== to) {

@@ -55,7 +55,7 @@ describe('signalbox bookmarks', function () {
     ['no key', ['import', '/dev/null'], { Bookmarks__ApiKeys: '' }, 'Bookmarks__ApiKeys'],
     ['a service that is not there', ['import', '/dev/null'], { SIGNALBOX_BOOKMARKS_URL: 'http://127.0.0.1:1' }, 'cannot be reached'],
     ['no address', ['export'], { SIGNALBOX_BOOKMARKS_URL: '' }, 'SIGNALBOX_BOOKMARKS_URL'],
-    ['a folder to write to that is not there', ['export', '/nowhere/x.html'], {}, 'the export is not whole'],
+    ['a folder to write to that is not there', ['export', '/nowhere/x.html'], {}, 'the export is incomplete'],
   ] as const)
     it(`says what is wrong with ${what}, and exits with 1`, async () => {
       const { code, output } = await run(words, env);
