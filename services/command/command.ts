@@ -1,4 +1,4 @@
-// The words of the `signalbox` command with their help, and what each of them starts.
+// The commands of `signalbox`: their options, and what each starts.
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deployables } from './deployables.ts';
 import { processSettings } from '../platform/config/settings.ts';
@@ -15,7 +15,7 @@ export type CommandParts = {
 const { names, workerNames } = deployables;
 const chosenOrAll = (wanted: readonly string[]) => deployables.load(wanted.length > 0 ? wanted : names);
 
-/** Runs a process until it has stopped, with traces when there is a receiver for them: before anything is imported that they instrument. */
+/** Runs a process until it has stopped, with tracing if an OTLP endpoint is set. Tracing starts first: it instruments modules as they are imported. */
 async function traced(environment: Environment, service: string, run: () => Promise<void>): Promise<void> {
   const { otlpEndpoint } = processSettings;
   if (!isGiven(environment, otlpEndpoint.name)) return run();
@@ -40,13 +40,13 @@ const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
   return { ...before, [key]: value };
 };
 const servicesArgument = new Argument('[service...]', `default: all of them, ${names.join(', ')}`);
-const dataOption = new Option('--data <folder>', 'where everything is kept').default('.signalbox');
+const dataOption = new Option('--data <folder>', 'the data folder').default('.signalbox');
 const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on the five after that')
   .argParser(port)
   .default(8080);
-const loopOption = new Option('--loop', 'stay, and work until stopped');
+const loopOption = new Option('--loop', 'keep working until stopped');
 
-/** All but the subcommands of deployables, each of which is added once it is asked for. */
+/** Without the subcommands of deployables, which are added when they are called. */
 export function createCommand(parts: CommandParts): Command {
   const command = new Command('signalbox').description('Receives webhooks, newsletters, listings and bookmarks, and keeps secrets.').version(version);
   command.showHelpAfterError();
@@ -73,7 +73,7 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .addOption(new Option('--data <folder>', 'the folder of a running `signalbox up`, for its settings'))
     .action((name: string, options: { loop?: true; data?: string }) =>
       traced(environment, `worker-${name}`, async () => {
-        const settings = await besideLaptop(environment, options.data);
+        const settings = await withLaptopSettings(environment, options.data);
         await (await import('./serve.ts')).work({ ...call, environment: settings }, name, options);
       }),
     );
@@ -84,8 +84,8 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .action(() => traced(environment, 'operator', async () => (await import('./serve.ts')).operate(call)));
 }
 
-/** The metrics port of `signalbox up` is taken. */
-const besideLaptop = async (environment: Environment, data: string | undefined): Promise<Environment> =>
+/** The settings of a running `signalbox up`, but a free metrics port, since that of `up` is taken. */
+const withLaptopSettings = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : { METRICS_PORT: '0', ...(await withDataFolder(environment, data)) };
 
 type MigrateOptions = {
@@ -136,8 +136,10 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .addArgument(servicesArgument)
     .option('--with-broker', 'also a role and a schema for the embedded broker')
     .option('--with-backup', 'also a role that reads everything, for pg_dump; Postgres 14 or newer')
-    .option('--close-other-databases', "the server is Signalbox's alone: its databases postgres and template1 take no connections")
-    .addOption(new Option('--wait <seconds>', 'for a server or a role that is not there yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds))
+    .option('--close-other-databases', 'forbid connections to the databases postgres and template1; for a server that only Signalbox uses')
+    .addOption(
+      new Option('--wait <seconds>', 'wait for a server or a role that does not exist yet (default: 300 with POSTGRES_URL, else 0)').argParser(seconds),
+    )
     .option('--print-roles', 'only print the SQL that makes the roles, for psql; needs no server')
     .action((wanted: string[], options: MigrateOptions) => migrate(parts, wanted, options));
 
@@ -147,7 +149,7 @@ function addInstallation(command: Command, parts: CommandParts): void {
     .addArgument(servicesArgument)
     .requiredOption('--secret <name>', 'the Secret (required)')
     .option('--namespace <namespace>', "its namespace (default: the pod's, or that of the kubeconfig's context)")
-    .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; may come several times').argParser(addLabel).default({}, 'none'))
+    .addOption(new Option('--label <key=value>', 'a label of the Secret when it is created; can be repeated').argParser(addLabel).default({}, 'none'))
     .addOption(new Option('--output <format>', 'only print the Secret, with new values, for a repository that seals it; needs no cluster').choices(['yaml']))
     .action((wanted: string[], options: CredentialsOptions) => makeCredentials(parts, wanted, options));
 }

@@ -10,21 +10,21 @@ import { deployables } from './deployables.ts';
 import { helpText } from './subcommands.ts';
 
 const { metricsPort, logLevel, appEnv, otlpEndpoint } = processSettings;
-const ofWorkers = { logLevel, metricsPort, otlpEndpoint };
+const workerSettings = { logLevel, metricsPort, otlpEndpoint };
 const serviceHeading = 'Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and';
 const { webhookSecrets, spoolDirectory } = relaySettings;
 const { accessTokens, environmentFile } = intakeSettings;
 
 const workerHelp = (name: string) =>
   helpText({
-    settings: ofWorkers,
+    settings: workerSettings,
     heading: "Environment (each also as NAME_FILE): the settings of the worker's service, docs/settings.md, and",
     examples: [`signalbox worker ${name}`, `signalbox worker ${name} --loop`],
   });
 
 const helps: Readonly<Record<string, string>> = {
   serve: helpText({
-    settings: { port: commonSettings.port, ...ofWorkers, appEnv },
+    settings: { port: commonSettings.port, ...workerSettings, appEnv },
     heading: serviceHeading,
     examples: [
       'DATABASE_URL=postgres://me@localhost/signalbox Management__AdminApiKey=… signalbox serve secrets',
@@ -33,12 +33,12 @@ const helps: Readonly<Record<string, string>> = {
   }),
   worker: workerHelp('cleanup'),
   operator: helpText({
-    settings: { ...operatorSettings, ...ofWorkers },
+    settings: { ...operatorSettings, ...workerSettings },
     notes: ['Outside of a cluster KUBECONFIG names the cluster.'],
     examples: ['signalbox operator', 'LOG_LEVEL=debug KUBECONFIG=~/.kube/config signalbox operator'],
   }),
   up: helpText({
-    settings: { databaseUrl: optional(commonSettings.databaseUrl), ...ofWorkers },
+    settings: { databaseUrl: optional(commonSettings.databaseUrl), ...workerSettings },
     heading: 'Environment (each also as NAME_FILE): any setting of docs/settings.md is used instead of the generated one, among them',
     notes: ['Without DATABASE_URL a Postgres of its own keeps everything in the data folder.'],
     examples: ['signalbox up', 'signalbox up --data ~/signalbox --port-base 18080'],
@@ -51,7 +51,7 @@ const helps: Readonly<Record<string, string>> = {
   trace: helpText({
     settings: { databaseUrl: optional(commonSettings.databaseUrl), environmentFile, spoolDirectory },
     families: [brokerUrlFamily],
-    notes: ['A role of Postgres that may read one of the schemas only answers for that one.'],
+    notes: ['With a Postgres role that may read one schema, only that schema is searched.'],
     examples: [
       'signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
       'kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
@@ -75,11 +75,11 @@ const helps: Readonly<Record<string, string>> = {
     settings: {},
     heading: 'Environment:\n  KUBECONFIG  the cluster, as kubectl finds it; default: ~/.kube/config, or the service account of its pod',
     notes: [
-      `Needs: create for secrets, get and patch for the Secret of that name.
+      `Needs the RBAC verbs create for secrets, and get and patch for the Secret of that name.
 Prints for each key: created (new), kept (it existed), EMPTY (it exists without a value; fill it, or delete the key and run this again).
 Only --output yaml prints values. To read one:  kubectl get secret NAME -o go-template='{{index .data "Management__AdminApiKey" | base64decode}}'`,
       `Safe to run again at any time, also twice at once. To renew a credential, delete its key and run this again; then restart the pods that use it
-('signalbox migrate' sets the passwords of roles, RabbitMQ those of its users when it starts; Postgres itself keeps its administrator's password).`,
+('signalbox migrate' sets the passwords of roles, RabbitMQ those of its users when it starts; Postgres never changes its administrator's password by itself).`,
     ],
     examples: [
       'signalbox credentials --secret signalbox-credentials --namespace signalbox',
@@ -91,7 +91,7 @@ Only --output yaml prints values. To read one:  kubectl get secret NAME -o go-te
 
 /**
  * Adds the help of each command, and below `worker` a command for each of `workerNames`, so that `signalbox worker cleanup --help` describes
- * that one. Called only when help is printed, since the declarations load what a start does not need before its tracing.
+ * that one. Called only when help is printed: it loads modules that must not be loaded before tracing starts.
  */
 export async function addHelp(command: Command, workerNames: readonly string[]): Promise<void> {
   for (const one of command.commands) {
@@ -99,9 +99,10 @@ export async function addHelp(command: Command, workerNames: readonly string[]):
     if (help !== undefined) one.addHelpText('after', help);
   }
   const worker = command.commands.find((one) => one.name() === 'worker');
+  if (!worker) return;
   for (const name of workerNames) {
-    const described = worker?.command(name).description((await deployables.loadWorker(name)).summary);
-    worker?.options.forEach((option) => described?.addOption(option));
-    described?.addHelpText('after', workerHelp(name));
+    const described = worker.command(name).description((await deployables.loadWorker(name)).summary);
+    for (const option of worker.options) described.addOption(option);
+    described.addHelpText('after', workerHelp(name));
   }
 }

@@ -3,7 +3,7 @@ import type { Environment } from '../platform/config/config.ts';
 import { describeError } from '../platform/errors.ts';
 import { tableOf } from '../platform/process/table.ts';
 
-/** A place that has the delivery, or with `isUnknown` one that may have it. */
+/** A place that has the delivery; with `isUnknown` a place that could not be asked. */
 type Place = { readonly place: string; readonly since?: Date; readonly detail: string; readonly isUnknown?: boolean };
 
 /** @param id of the delivery @throws Error when a place cannot be asked; earlier answers stay valid */
@@ -24,9 +24,7 @@ export async function trace(id: string, { environment, print }: TraceCommand, tr
   const isFound = places.some(({ isUnknown }) => !isUnknown);
   const rows = places.map(({ place, since, detail }) => [place, since && Number.isFinite(since.getTime()) ? since.toISOString() : '', detail]);
   if (rows.length > 0) print(tableOf(['PLACE', 'SINCE', 'DETAIL'], rows));
-  if (!isFound)
-    print(
-      `no delivery ${id} found${rows.length > 0 ? ' where it could be looked for' : ': it did not arrive, or what was kept of it is past its retention'}\n`,
-    );
+  const reason = rows.length > 0 ? ' in the places that could be asked' : ': it did not arrive, or its retention is over';
+  if (!isFound) print(`no delivery ${id} found${reason}\n`);
   return isFound;
 }

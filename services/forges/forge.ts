@@ -1,11 +1,11 @@
-// The description of a forge: what differs between forges in the deliveries of their webhooks. GitHub's words and payloads are the common form.
+// The description of a forge: how the deliveries of its webhooks differ from GitHub's, whose event names and payloads are the common form.
 import type { SignatureForm } from '../platform/http/signatures.ts';
 import type { JsonObject } from '../platform/json.ts';
 
 /** The names of headers, in lower case; where a list has several, the first that is present counts. */
 export type ForgeHeaders = {
   readonly event: readonly string[];
-  /** The event in the forge's finer words, such as `issue_label`; some forges send it alone. */
+  /** A more detailed event name, such as `issue_label`; some forges send no other. */
   readonly eventType: readonly string[];
   readonly deliveryId: readonly string[];
   readonly hookId: readonly string[];
@@ -27,14 +27,14 @@ export type Forge = {
   readonly headers: ForgeHeaders;
   /** The header that holds the HMAC of the body, as the forge spells it, and its form. */
   readonly signature: { readonly header: string; readonly form: SignatureForm };
-  /** Headers with signatures that are not verified, as the forge spells them, and why not: the answer to a delivery with nothing else says it. */
+  /** Signature headers that are not verified, as the forge spells them → why not: the refusal of a delivery with no other signature says it. */
   readonly otherSignatures: Readonly<Record<string, string>>;
-  /** The event in GitHub's word for it; an unknown one stays as it is. Absent where all words are GitHub's. */
+  /** GitHub's name of the event; an unknown event keeps its name. Absent for a forge that uses GitHub's names. */
   readonly eventOf?: (words: ForgeWords) => string;
   /**
-   * The payload in GitHub's form: `action`, `sender.type` and the members that are read of it have GitHub's names and words; all others stay.
-   * Absent where it is that form. Total: members of another kind than expected stay as they are.
-   * @param event the word of `eventOf`
+   * The payload in GitHub's form: `action`, `sender.type` and the members that the services read have GitHub's names and values; all others stay.
+   * Absent for a forge that sends that form. Never throws: members of an unexpected type stay as they are.
+   * @param event the result of `eventOf`
    */
   readonly payloadOf?: (event: string, payload: JsonObject) => JsonObject;
 };

@@ -1,4 +1,4 @@
-// One Secret of a cluster, and what the refusals of its API server mean in words.
+// Reads and writes one Secret of a cluster, and describes the errors of the API server.
 import {
   ApiException,
   type ConfigurationOptions,
@@ -13,13 +13,13 @@ import { z } from 'zod';
 
 const busy = new Set([429, 500, 502, 503, 504]);
 
-/** True when the API server could not be asked, so that the same request may succeed later. */
+/** True when the API server cannot answer now: the same request may succeed later. */
 export const isClusterUnavailable = (error: unknown): boolean =>
   error instanceof ApiException ? busy.has(error.code) : error instanceof Error && (error.message === 'fetch failed' || error.name === 'TimeoutError');
 
 const Status = z.object({ message: z.string() });
 
-/** One line: what the API server says, or what is between us and it. */
+/** One line: the message of the API server, or why it could not be reached. */
 export function describeClusterError(error: unknown): string {
   if (error instanceof ApiException)
     return statusMessage(error.body) ?? (error.code === 401 ? 'the API server does not accept the token' : `the API server answers ${error.code}`);
@@ -27,7 +27,7 @@ export function describeClusterError(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-// The library hands on the text of an answer that its description of the API does not list.
+// The body is text when the library's API description does not list the status.
 function statusMessage(body: unknown): string | undefined {
   try {
     return Status.parse(typeof body === 'string' ? JSON.parse(body) : body).message;
@@ -43,45 +43,46 @@ type Values = Readonly<Record<string, string>>;
 
 export type ClusterSecret = ReturnType<typeof createClusterSecret>;
 
-/** A change by another client in the meantime is a return value. @throws the library's errors; `describeClusterError` explains them */
+/** Conflicts with other clients are return values. @throws the library's errors; `describeClusterError` explains them */
 export function createClusterSecret(config: KubeConfig, { name, namespace }: { name: string; namespace: string }) {
   const core = config.makeApiClient(CoreV1Api);
   return {
-    /** `keys` → whether they hold anything. */
+    /** Undefined when there is none. `keys`: each key → whether its value is not empty. */
     async find() {
-      const secret = await unless(404, core.readNamespacedSecret({ name, namespace }, timely));
+      const secret = await undefinedFor([404], core.readNamespacedSecret({ name, namespace }, timeoutOptions));
       return secret && { keys: keysOf(secret), resourceVersion: secret.metadata?.resourceVersion ?? '' };
     },
     /** False when there is one already. */
     async create(values: Values, marks: { readonly labels: Values; readonly annotations: Values }): Promise<boolean> {
       const body = Object.assign(new V1Secret(), { metadata: { name, ...marks }, type: 'Opaque', stringData: values });
-      return (await unless(409, core.createNamespacedSecret({ namespace, body }, timely))) !== undefined;
+      return (await undefinedFor([409], core.createNamespacedSecret({ namespace, body }, timeoutOptions))) !== undefined;
     },
-    /** Leaves all else as it is. False when the Secret is not the one that was found any more. */
+    /** Keeps the other keys. False when the Secret has changed since `find`, or is gone. */
     async add(values: Values, { resourceVersion }: { readonly resourceVersion: string }): Promise<boolean> {
-      // With the version in it a merge patch is refused when anything has changed: a key that came meanwhile is never overwritten.
+      // A merge patch that names a version is refused when the Secret has changed: a key that was added meanwhile is not overwritten.
       const body = { metadata: { resourceVersion }, stringData: values };
       const patched = core.patchNamespacedSecret({ name, namespace, body }, asMergePatch);
-      return (await unless(404, unless(409, patched))) !== undefined;
+      return (await undefinedFor([404, 409], patched)) !== undefined;
     },
   };
 }
 
 const keysOf = ({ data = {} }: V1Secret) => new Map(Object.entries(data).map(([key, value]) => [key, value !== '']));
 
-async function unless<T>(code: number, answer: Promise<T>): Promise<T | undefined> {
+/** Settles with undefined for these refusals. */
+async function undefinedFor<T>(codes: readonly number[], answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ApiException && error.code === code) return undefined;
+    if (error instanceof ApiException && codes.includes(error.code)) return undefined;
     throw error;
   }
 }
 
 const answerMs = 10_000;
 
-/** The library waits for an answer without end. */
-const timely: ConfigurationOptions = {
+/** The library itself has no timeout. */
+const timeoutOptions: ConfigurationOptions = {
   middleware: [
     {
       pre(context) {
@@ -93,5 +94,5 @@ const timely: ConfigurationOptions = {
   ],
   middlewareMergeStrategy: 'append',
 };
-/** It sends JSON Patch unless told otherwise. */
-const asMergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch, timely);
+/** The library's default is JSON Patch. */
+const asMergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch, timeoutOptions);

@@ -54,7 +54,7 @@ describe('signalbox trace', () => {
     const id = randomUUID();
     expect(await traced(id)).to.deep.equal({
       isFound: false,
-      lines: [`no delivery ${id} found: it did not arrive, or what was kept of it is past its retention`],
+      lines: [`no delivery ${id} found: it did not arrive, or its retention is over`],
     });
   });
 
@@ -139,7 +139,7 @@ describe('signalbox trace', () => {
     const waiting = await traced('dead-1');
     expect(waiting.isFound).to.equal(false);
     expect(waiting.lines).to.include('BROKER_URL_1, queue forge                  1 messages wait, it may be one of them: a queue cannot be searched');
-    expect(waiting.lines.at(-1)).to.equal('no delivery dead-1 found where it could be looked for');
+    expect(waiting.lines.at(-1)).to.equal('no delivery dead-1 found in the places that could be asked');
 
     const consumer = broker.consume('forge', { batchSize: 1, prefetch: 1 }, () => Promise.resolve([{ deadLetter: 'no row for it' }]));
     await eventually(async () => expect(await broker.depth('forge.dead')).to.equal(1), { withinMs: 30_000 });

@@ -31,14 +31,14 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
 }
 
 /**
- * Brings a schema to its newest version; processes that do so at the same time take turns.
+ * Brings a schema to its newest version; concurrent processes take turns.
  * A schema that is already newer is left as it is: an older release works on it.
  * @returns the version it has afterwards
  */
 export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
   const migrations = await readMigrations(directory);
   const client = new pg.Client({ connectionString: withVerifiedTls(databaseUrl), application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
-  client.on('error', (error) => log.warn({ error }, 'lost the connection of the migration'));
+  client.on('error', (error) => log.warn({ error }, 'migration lost its database connection'));
   await client.connect();
   try {
     const name = client.escapeIdentifier(schema);
@@ -61,7 +61,7 @@ export async function migrate(databaseUrl: string, { schema, directory }: Migrat
   }
 }
 
-/** The schema was made by migrations that this program does not have: by another checkout, before a release. */
+/** An applied migration differs from the file of its number: the schema was made by another checkout, before a release. */
 export class MigrationChanged extends TypeError {
   override readonly name = 'MigrationChanged';
 }
@@ -99,7 +99,7 @@ export async function createSchemaCheck(database: Database, { schema, directory 
   };
 }
 
-/** @param check of `createSchemaCheck`. @throws Error in words when the database cannot be reached, or its schema is older than this release */
+/** @param check of `createSchemaCheck`. @throws Error with a message for people when the database cannot be reached, or its schema is older than this release */
 export async function requireSchema(check: () => Promise<CheckResult>): Promise<void> {
   const { ok, detail } = await check().catch(explainDatabase);
   if (!ok) throw new Error(detail);
