@@ -1,18 +1,18 @@
-// The relay's use of its database: how long it waits for it, and that it asks nothing of one that is down.
+// The relay's database: its timeouts, and a circuit breaker that skips the database while it is down.
 import type { Log } from '../platform/log.ts';
 import { requestLimits } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
 import { withTimeout } from '../platform/time.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 
-// Two pools, since not everything may wait for as long.
+// Two pools, since reservations must time out sooner.
 
-/** For all but reservations: statistics, rejected deliveries, the table of the spool. Callers that wait for an answer bound the wait themselves. */
+/** For all but reservations: statistics, rejected deliveries, the table of the spool. Requests have a shorter timeout (`answerInTime`). */
 export const generalPool = { schema: 'relay', ...requestLimits };
 
 /**
- * For reservations. They fail soon enough to leave time for the spool, also when the server hangs; a slow one beside a busy node leaves time
- * to publish.
+ * For reservations. They time out early enough to spool the delivery within its budget, even when the server hangs, or to publish it when the
+ * server is only slow.
  */
 export const usagePool = (budgetMs: number) => ({
   schema: 'relay',
@@ -22,12 +22,12 @@ export const usagePool = (budgetMs: number) => ({
   answerMs: Math.round(budgetMs * 0.6),
 });
 
-/** The longest wait of a person, a dashboard or a probe; the limits of the pools leave housekeeping its time. */
+/** How long a request waits; the pool's own timeouts are longer, for housekeeping. */
 export const readTimeoutMs = 2000;
 
-/** @throws Problem 503 when `asked` has not settled in time; what it does goes on */
-export const answerInTime = <T>(asked: Promise<T>): Promise<T> =>
-  withTimeout(asked, readTimeoutMs, () => {
+/** @throws Problem 503 when `query` has not settled in time; the query itself goes on */
+export const answerInTime = <T>(query: Promise<T>): Promise<T> =>
+  withTimeout(query, readTimeoutMs, () => {
     throw Common.unavailable({ detail: 'The database does not answer in time.', headers: { 'Retry-After': '5' } });
   });
 
@@ -54,7 +54,7 @@ export function createDatabaseState(ping: () => Promise<unknown>, log: Log, stop
     stopping,
   });
   const state = {
-    /** False from the first failure until the database has answered again: nothing waits for it meanwhile. */
+    /** False from a failure until a probe succeeds; meanwhile callers skip the database. */
     isUp: true,
     failed,
   };

@@ -18,6 +18,8 @@ type ScoreInput = {
 
 export type Scoring = ReturnType<typeof createScoring>;
 
+const isBot = (senderClass: SenderClass) => senderClass === 'bot' || senderClass === 'own-bot';
+
 const clamp = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 
 type ScoringOptions = { readonly tables: Tables; readonly ownerLogins: readonly string[]; readonly ownBotLogins: readonly string[] };
@@ -29,16 +31,18 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringOpti
   const coreFunctions = new Set(tables.coreFunctions);
   const hintsOf = createHints(tables);
   const classOf = createClasses(ownerLogins, ownBotLogins);
+  const coreMinimumOf = (senderClass: SenderClass) => (isBot(senderClass) ? tables.coreFloor.bots : tables.coreFloor.people);
   const frequencyFactor = (eventsPerMinute: number) => tables.frequency.findLast(({ from }) => eventsPerMinute >= from)?.factor ?? 1;
 
-  // In hundredths, so that the final product is one of integers and a half is exactly a half.
+  // Integer hundredths: the product of a score has no rounding error, so that halves round up.
   function multiplierHundredths(event: string, senderClass: SenderClass, eventsPerMinute: number): number {
-    const isBot = senderClass === 'bot' || senderClass === 'own-bot';
-    const counted = isBot && isSecurityAlert(event) ? 'person' : senderClass;
+    const counted = isBot(senderClass) && isSecurityAlert(event) ? 'person' : senderClass;
     return clamp(Math.round(tables.classes[counted] * frequencyFactor(eventsPerMinute) * 100), 30, 120);
   }
 
-  /** Pure and total: it never throws, whatever the payload. */
+  const actionPoints = (event: string, action: string) => (action === '' ? 0 : (actions.get(`${event}.${action}`) ?? actions.get(action) ?? 0));
+
+  /** Pure; it never throws, whatever the payload. */
   function score({ event, payload, eventsPerMinute }: ScoreInput): Score {
     const eventType = storableName(event);
     const action = nameOf(memberAt(payload, 'action'));
@@ -48,17 +52,17 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringOpti
     const isCoreFunction = coreFunctions.has(eventType);
 
     const baseScore = baseOf(eventType) ?? tables.unknownBase;
-    const actionModifier = (action === '' ? 0 : (actions.get(`${eventType}.${action}`) ?? actions.get(action) ?? 0)) + hintsOf(eventType, action, payload);
+    const actionModifier = actionPoints(eventType, action) + hintsOf(eventType, action, payload);
     const baseCalculatedScore = clamp(baseScore + actionModifier, 1, 10);
     const hundredths = senderLogin === '' ? 100 : multiplierHundredths(eventType, senderClass, eventsPerMinute);
     const ranked = clamp(Math.floor((baseCalculatedScore * hundredths + 50) / 100), 1, 10);
-    const floor = isCoreFunction ? floorOf(senderClass) : 1;
+    const minimum = isCoreFunction ? coreMinimumOf(senderClass) : 1;
+    const finalScore = Math.max(ranked, minimum);
 
     const senderMultiplier = hundredths / 100;
     const subject = `${eventType}${action && `.${action}`}${senderLogin && ` by ${senderLogin}`}`;
-    const raised = ranked < floor ? `, core at least ${floor}` : '';
+    const raised = ranked < minimum ? `, core at least ${minimum}` : '';
     const description = `${subject}: base ${baseScore} ${actionModifier < 0 ? '' : '+'}${actionModifier}, ${senderClass} ×${senderMultiplier}${raised}`;
-    const finalScore = Math.max(ranked, floor);
     return {
       eventType,
       action,
@@ -74,7 +78,6 @@ export function createScoring({ tables, ownerLogins, ownBotLogins }: ScoringOpti
     };
   }
 
-  const floorOf = (senderClass: SenderClass) => (senderClass === 'bot' || senderClass === 'own-bot' ? tables.coreFloor.bots : tables.coreFloor.people);
   return { score, frequencyFactor };
 }
 
@@ -91,7 +94,7 @@ function createClasses(ownerLogins: readonly string[], ownBotLogins: readonly st
   };
 }
 
-/** The points of what a payload tells beyond its action. */
+/** The points of a payload beyond its action, such as a push to the default branch. */
 function createHints({ hints, failedConclusions, failedStates }: Tables) {
   const conclusions = new Set<unknown>(failedConclusions);
   const states = new Set<unknown>(failedStates);
@@ -103,7 +106,7 @@ function createHints({ hints, failedConclusions, failedStates }: Tables) {
   const ifFailed = (state: unknown) => (states.has(state) ? hints.stateFailed : 0);
 
   return (event: string, action: string, payload: unknown): number => {
-    // The forge names an event's own object like the event.
+    // The payload has the object of an event under the name of the event.
     const subject = memberAt(payload, event);
     if (event === 'push') return forPush(payload);
     if (event === 'status') return ifFailed(memberAt(payload, 'state'));
@@ -128,8 +131,8 @@ function createPatternLookup<T>(table: Readonly<Record<string, T>>): (name: stri
 /** Names become headers of a message, which must fit a frame of 128 KiB together; the forge's own have at most 50 characters. */
 const maxNameLength = 255;
 
-/** A name of a payload as Postgres can store it: one that it cannot store would refuse all that is written with it. */
+/** A name of a payload as Postgres can store it: one that it refuses would fail the whole batch. */
 export const storableName = (name: string): string => storable(name.length > maxNameLength ? name.slice(0, maxNameLength) : name);
 
-/** Empty when it is no text. */
+/** Empty when the value is no string. */
 export const nameOf = (value: unknown): string => (typeof value === 'string' ? storableName(value) : '');
