@@ -14,7 +14,7 @@ import { createDatabaseServiceWorker, createIsOwn } from './forge/database-servi
 import { measureEmptied } from './forge/emptied-queues.ts';
 import { createServiceWorker } from './forge/service-worker.ts';
 import { createQueueJobs, createQueueWorker, type QueueWorkerParts } from './forge/queue-worker.ts';
-import { keepHouse } from './jobs/housekeeping.ts';
+import { startHousekeeping } from './jobs/housekeeping.ts';
 import { startNotifications } from './notifications/notifications.ts';
 import { followRules } from './notifications/rules-file.ts';
 import { processRows } from './typed/store.ts';
@@ -61,7 +61,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   const store = createRunStore(database);
   measureRuns(metrics, store);
   measureEmptied(metrics, database);
-  keepHouse({ database, runs: store, lifecycle, log });
+  startHousekeeping({ database, runs: store, lifecycle, log });
   const { runner, jobs, database: batches } = await openJobs(runtime, config);
   const workers = createWorkers({ store, runner, jobs, stopping: lifecycle.stopping });
   const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.' });

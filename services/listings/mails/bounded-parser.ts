@@ -1,4 +1,4 @@
-// Parses untrusted alert mails within the bounds of the platform's parser.
+// Parses untrusted alert mails in a thread with limits of time and memory.
 import { type Bounds, createBoundedParser as createParser } from '../../platform/mail/bounded-parser.ts';
 import { AlertMail } from './parser.ts';
 

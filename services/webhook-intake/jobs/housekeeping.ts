@@ -1,4 +1,4 @@
-// Housekeeping of the intake's tables while it serves: partitions, two months ahead, and the records of runs whose process was killed.
+// Periodic jobs of the API process: it creates partitions, two months ahead, and marks the runs of killed processes as failed.
 import { runPeriodically } from '../../platform/process/periodic-job.ts';
 import type { Lifecycle } from '../../platform/process/lifecycle.ts';
 import type { Log } from '../../platform/log.ts';
@@ -15,9 +15,9 @@ export async function keepPartitions(database: Database, now: Date): Promise<voi
   for (const table of partitionedTables) await makePartitions(database, table, now);
 }
 
-type HouseParts = { readonly database: Database; readonly runs: Pick<RunStore, 'failStale'>; readonly lifecycle: Lifecycle; readonly log: Log };
+type HousekeepingParts = { readonly database: Database; readonly runs: Pick<RunStore, 'failStale'>; readonly lifecycle: Lifecycle; readonly log: Log };
 
-export function keepHouse({ runs, ...parts }: HouseParts): void {
+export function startHousekeeping({ runs, ...parts }: HousekeepingParts): void {
   runPeriodically(parts, { name: 'intake.partitions', everyMs: partitionsEveryMs, work: () => keepPartitions(parts.database, new Date()) });
   runPeriodically(parts, { name: 'intake.runs', everyMs: runsEveryMs, work: async () => void (await runs.failStale()) });
 }

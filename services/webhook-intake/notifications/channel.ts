@@ -14,16 +14,16 @@ export type OutgoingMessage = Content & {
 };
 
 /**
- * `refused`: for good, another try of this message is of no use. `retry`: this message now. `unavailable`: the channel, whatever the message.
- * All but `sent` have a reason for the operator.
+ * `refused`: this message failed for good. `retry`: this message failed, another attempt may succeed. `unavailable`: every message would fail now.
+ * `reason` is for the log and the outbox.
  */
 export type SendOutcome = 'sent' | { readonly kind: 'refused' | 'retry' | 'unavailable'; readonly reason: string };
 
 export type ChannelSender = {
   readonly channel: string;
-  /** Sends each event by itself and whole, however many there are; otherwise notices, within the cap of a recipient. */
+  /** Each event is sent whole, however many there are. Other channels send notices, up to the hourly cap of a recipient. */
   readonly sendsEvents?: true;
-  /** Between attempts of one message, and how long they go on. */
+  /** The back-off between attempts of one message, and the age at which it is given up. */
   readonly retries?: { readonly pause: BackOffRange; readonly giveUpAfterMs: number };
   /** Never rejects; answers well within the lease of a message. */
   send(message: OutgoingMessage): Promise<SendOutcome>;
@@ -32,7 +32,7 @@ export type ChannelSender = {
 /** A channel with its settings read. */
 export type ConfiguredChannel = {
   readonly name: string;
-  /** Between the settings and rules that name the channel. */
+  /** Faults of the settings; `isNamed`: a rule names the channel. */
   readonly faults: (isNamed: boolean) => readonly string[];
   /** Undefined where the settings name no server. */
   readonly open: () => ChannelSender | undefined;
