@@ -1,4 +1,4 @@
-// Cleans up: a second process ends the processes of a test run and removes its folder, however the run ended.
+// Cleans up after a test run, however it ends: a second process, the guard, ends the run's processes and removes its folder.
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -30,7 +30,7 @@ async function guard(folder: string): Promise<void> {
 let tell: ((order: string) => void) | undefined;
 
 function startGuard(): (order: string) => void {
-  // It has its own session, since Ctrl-C must not reach it. The end of its standard input tells it that the run has ended.
+  // Detached, since Ctrl-C must not reach it. Its standard input ends when the test run ends.
   const child = spawn(process.execPath, [import.meta.filename, runFolder], { detached: true, stdio: ['pipe', 'ignore', 'inherit'] });
   child.unref();
   const { stdin } = child;
@@ -45,12 +45,12 @@ export function guardProcess(pid: number): { ended(): void } {
   return { ended: () => tell?.(`-${pid}`) };
 }
 
-/** The folder in which Node caches compiled code: with it a command starts in half the time. */
-const compiled = Object.fromEntries(Object.entries(process.env).filter(([name]) => name === 'NODE_COMPILE_CACHE'));
+/** Children share Node's cache of compiled code: with it a command starts in half the time. */
+const compileCache = Object.fromEntries(Object.entries(process.env).filter(([name]) => name === 'NODE_COMPILE_CACHE'));
 
 /** A child that leads a process group of its own, and never outlives the test run. */
 export function spawnGuarded(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(command, args, { ...options, env: { ...(options.env ?? process.env), ...compiled }, detached: true });
+  const child = spawn(command, args, { ...options, env: { ...(options.env ?? process.env), ...compileCache }, detached: true });
   if (child.pid !== undefined) child.once('exit', guardProcess(child.pid).ended);
   return child;
 }

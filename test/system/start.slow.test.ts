@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -12,12 +12,7 @@ import { isAlive, temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually, freePort, freePorts } from '../support/wait.ts';
 
-// Started by root, Postgres is another user, and must get there.
-function newFolder(): string {
-  const path = temporaryDirectory('laptop');
-  chmodSync(path, 0o755);
-  return path;
-}
+const newFolder = () => temporaryDirectory('laptop');
 
 const isReached = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -35,7 +30,7 @@ describe('npm start', function () {
   let running: RunningProcess;
 
   const start = async (metrics = ['--metrics-port', '0'], more: Readonly<Record<string, string>> = {}) => {
-    const env = { LOG_LEVEL: 'trace', ...more }; // in the file: the terminal has warnings alone
+    const env = { LOG_LEVEL: 'trace', ...more }; // for the log file: the terminal shows only warnings
     const process = startProcess(['up', '--data', data, '--port-base', portBase, ...metrics], { env });
     await process.waitForLine(/^ready in \d+\.\d s$/, 60_000);
     return process;
@@ -43,7 +38,7 @@ describe('npm start', function () {
 
   before(async () => {
     data = newFolder();
-    portBase = String(await freePorts(7)); // it and one for each of six services
+    portBase = String(await freePorts(7)); // the base, and one port for each of six services
     running = await start(['--metrics-port', String(await freePort())]);
   });
   after(() => running.kill());
@@ -64,7 +59,7 @@ describe('npm start', function () {
     expect(ports).not.to.have.length(0);
     for (const port of new Set(ports)) {
       expect(await isReached('127.0.0.1', port), String(port)).to.equal(true);
-      // Linux has all of 127.0.0.0/8: a server that listens on every address answers there.
+      // On Linux all of 127.0.0.0/8 is loopback: a server that listens on every address answers there.
       expect(await isReached('127.0.0.2', port), String(port)).to.equal(false);
     }
   });
@@ -92,7 +87,7 @@ describe('npm start', function () {
       .and.not.contain('not asked');
   });
 
-  it('is found by the commands beside it, by --data', async () => {
+  it('gives other commands its settings, by --data', async () => {
     const audit = startProcess(['secrets', 'audit', '--data', data]);
     expect(await audit.exited).to.include({ code: 0 });
     expect(audit.lines.join('\n')).to.match(/^TIME +OUTCOME/);
@@ -106,7 +101,7 @@ describe('npm start', function () {
     expect(second.lines.join('\n')).to.contain(`process ${running.pid}`);
   });
 
-  it('names the port that another process has, and what chooses another, once', async () => {
+  it('names a taken port, and the option that chooses another, in one line', async () => {
     const second = startProcess(['up', '--data', newFolder(), '--port-base', portBase, '--metrics-port', '0']);
     expect(await second.exited).to.deep.equal({ code: 1, signal: null });
     const said = second.lines.filter((line) => line.includes(`port ${Number(portBase) + 1} of webhook-relay is taken`));
@@ -114,7 +109,7 @@ describe('npm start', function () {
     expect(said[0]).to.contain('--port-base');
   });
 
-  it('makes nothing in its folder when a port is taken', async () => {
+  it('creates nothing when a port is taken', async () => {
     const folder = join(newFolder(), 'data');
     const second = startProcess(['up', '--data', folder, '--port-base', portBase, '--metrics-port', '0']);
     expect(await second.exited).to.include({ code: 1 });
@@ -132,7 +127,7 @@ describe('npm start', function () {
     expect(lines.length, lines.join('\n')).to.be.at.most(6);
   });
 
-  it('says which service is not ready, and why, and nothing but one line when it is stopped', async () => {
+  it('says which service is not ready, and why, and prints one line when it is stopped', async () => {
     const folder = newFolder();
     const options = ['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'];
     const unready = startProcess(options, { env: { Encryption__MasterKeys: 'short:AAAA' } });
@@ -143,7 +138,7 @@ describe('npm start', function () {
     expect(unready.lines.slice(unready.lines.indexOf('stopping'))).to.deep.equal(['stopping']);
   });
 
-  it('says that a broker is away, and is not plainly ready', async () => {
+  it('reports an unavailable broker, and is ready with errors', async () => {
     const env = { BROKER_URL_1: 'amqp://127.0.0.1:1' };
     const without = startProcess(['up', '--data', newFolder(), '--port-base', '0', '--metrics-port', '0'], { env });
     await without.waitForLine(/^ready in \S+ s, with errors$/, 60_000);
@@ -151,7 +146,7 @@ describe('npm start', function () {
     await without.kill();
   });
 
-  it('says that a folder has the data of another checkout, and keeps them', async () => {
+  it('refuses the data of another checkout, and keeps them', async () => {
     const folder = newFolder();
     const options = ['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'];
     const first = startProcess(options);
@@ -182,7 +177,7 @@ describe('npm start', function () {
     await eventually(async () => (await demo.exited).code === 0);
   });
 
-  it('takes what the environment gives instead of what it has generated', async () => {
+  it('prefers credentials of the environment to its generated ones', async () => {
     running.signal('SIGINT');
     await running.exited;
     const credentials = parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8')).map(({ name, value }) => [name, value]);
@@ -192,7 +187,7 @@ describe('npm start', function () {
     expect(running.lines.join('\n')).to.contain('(from the environment)');
   });
 
-  it('says no credential, key or value of a secret in its logs', async () => {
+  it('logs no credential, key or value of a secret', async () => {
     const watch = createLeakWatch();
     const credentials = parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8'));
     for (const { name, value } of credentials) watch.hide(name, value.replace(/^\w+:/, ''));
@@ -218,7 +213,7 @@ describe('npm start', function () {
     expect(watch.leaks()).to.deep.equal([]);
   });
 
-  it('says what is wrong, in words, when nothing runs', async () => {
+  it('demo names npm start when nothing runs', async () => {
     const demo = startProcess(['demo', '--data', temporaryDirectory('nothing')]);
     expect((await demo.exited).code).to.equal(1);
     expect(demo.lines.join('\n')).to.contain('npm start');
