@@ -36,6 +36,8 @@ const maxTagLength = 4 * 1_048_576;
 /** The rest of a longer text is dropped: it exceeds every limit of the catalogue anyway. */
 const maxTextLength = 40_000;
 
+const cutOff = 'the file ends within this bookmark';
+
 /** Yields the items in the order of the file, in batches. @throws Problem 400 when the text is no bookmark file */
 export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: number): AsyncGenerator<FileItem[]> {
   const reader = createReader();
@@ -48,6 +50,7 @@ export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: n
 }
 
 type Attributes = Readonly<Record<string, string>>;
+/** The texts of an item; the one that is being read is `collected`. */
 type Texts = { name: string; title: string; description: string };
 
 function createReader() {
@@ -56,7 +59,6 @@ function createReader() {
   let folder: FileFolder | undefined;
   /** The folder whose name was read last: the next list is its content. */
   let next: FileFolder | undefined;
-  /** The text that is being read. */
   let collected: keyof Texts | undefined;
   let texts: Texts = { name: '', title: '', description: '' };
   let link: Attributes | undefined;
@@ -111,8 +113,7 @@ function createReader() {
     },
     '/dl'() {
       complete();
-      folder = lists.pop();
-      next = folder;
+      next = folder = lists.pop();
     },
   };
   const tokens = createTokens({
@@ -131,12 +132,10 @@ function createReader() {
     items,
     write: tokens.write,
     end(): void {
-      const fault = 'the file ends within this bookmark';
-      const isWithinLinkTag = tokens.end();
-      if (isWithinLinkTag) {
+      if (tokens.end()) {
         complete();
-        items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault } });
-      } else complete(collected === 'title' ? fault : undefined);
+        items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault: cutOff } });
+      } else complete(collected === 'title' ? cutOff : undefined);
     },
   };
 }
