@@ -2,6 +2,7 @@
 import { intakeCases } from './intake-cases.ts';
 import { mailCases } from './mail-cases.ts';
 import { operatorCases } from './operator-cases.ts';
+import { secretsCases } from './secrets-cases.ts';
 import { serverCases } from './server-cases.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -341,56 +342,6 @@ const otherCases: readonly Cases[] = [
     },
   },
   {
-    alert: 'SignalboxSecretsDown',
-    labels: { severity: 'critical', deployable: 'secrets' },
-    fires: { 'while only the relay runs': [relayRuns, '6m'] },
-    silent: { 'while one runs, though unready': [check(onSecrets, { deployable: 'secrets', check: 'schema' }, 0), '20m'] },
-  },
-  {
-    alert: 'SignalboxSecretsUnready',
-    labels: { severity: 'critical', namespace, pod: 'secrets-0', check: 'master keys' },
-    fires: {
-      'when a master key is wrong': [
-        {
-          [onSecrets('signalbox_health_check_ok', { deployable: 'secrets', check: 'master keys' })]: always(0),
-          [onSecrets('signalbox_health_check_ok', { deployable: 'secrets', check: 'schema' })]: always(1),
-        },
-        '6m',
-      ],
-    },
-    silent: { 'while it stops': [check(onSecrets, { deployable: 'secrets', check: 'stopping' }, 0), '20m'] },
-  },
-  {
-    alert: 'SignalboxSecretTampered',
-    labels: { severity: 'critical', namespace },
-    fires: { 'at the first read that is refused': [{ [onSecrets('signalbox_secrets_reads_total', { outcome: 'refused' })]: '0 0 1+0x30' }, '5m'] },
-    silent: { 'at reads of what is not there': [{ [onSecrets('signalbox_secrets_reads_total', { outcome: 'not-found' })]: rising(5) }, '20m'] },
-  },
-  {
-    alert: 'SignalboxAuditBehind',
-    labels: { severity: 'warning', namespace, pod: 'secrets-0' },
-    fires: { 'when thousands wait': [{ [onSecrets('signalbox_secrets_audit_waiting')]: always(5001) }, '6m'] },
-    silent: { 'at a burst that is written': [{ [onSecrets('signalbox_secrets_audit_waiting')]: '0 9000 9000 0+0x30' }, '2m'] },
-  },
-  {
-    alert: 'SignalboxAuditLost',
-    labels: { severity: 'critical', namespace, pod: 'secrets-0' },
-    fires: { 'at the first one': [{ [onSecrets('signalbox_secrets_audit_lost_total')]: '0 0 1+0x30' }, '5m'] },
-    silent: { 'while all are written': [{ [onSecrets('signalbox_secrets_audit_lost_total')]: always(0) }, '20m'] },
-  },
-  {
-    alert: 'SignalboxSecretsExpiring',
-    labels: { severity: 'warning', namespace },
-    fires: { 'when a version expires soon': [{ [onSecrets('signalbox_secrets_expiring')]: always(1) }, '61m'] },
-    silent: { 'while none does': [{ [onSecrets('signalbox_secrets_expiring')]: always(0) }, '90m'] },
-  },
-  {
-    alert: 'SignalboxSecretsExpired',
-    labels: { severity: 'critical', namespace },
-    fires: { 'when a version has expired': [{ [onSecrets('signalbox_secrets_expired')]: always(2) }, '6m'] },
-    silent: { 'while none has': [{ [onSecrets('signalbox_secrets_expired')]: always(0) }, '20m'] },
-  },
-  {
     alert: 'SignalboxUnready',
     labels: { severity: 'warning', namespace, pod: 'relay-0', deployable: 'webhook-relay', check: 'schema' },
     fires: { 'for a schema that is never migrated': [check(onRelay, { deployable: 'webhook-relay', check: 'schema' }, 0), '11m'] },
@@ -416,7 +367,7 @@ const otherCases: readonly Cases[] = [
   },
 ];
 
-const all: readonly Cases[] = [...relayCases, ...otherCases, ...intakeCases, ...mailCases, ...serverCases, ...operatorCases];
+const all: readonly Cases[] = [...relayCases, ...otherCases, ...intakeCases, ...mailCases, ...secretsCases, ...serverCases, ...operatorCases];
 export const alertCases: readonly AlertCase[] = all.flatMap(({ alert, labels, fires, silent }) => [
   ...Object.entries(fires).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [labels] })),
   ...Object.entries(silent).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [] })),
