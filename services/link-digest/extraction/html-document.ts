@@ -50,12 +50,22 @@ const endedBy: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['tbody', named('thead tbody tr td th')],
 ]);
 
-/** `marks` are its class and its id; `size` has its width and height. */
-type Tag = { readonly name: string; href: string | undefined; marks: string; isHidden: boolean; size: string };
+/** `marks` are its class and its id; `size` has its width and height; `isTiny` is undefined where it has the font size of the element around it. */
+type Tag = { readonly name: string; href: string | undefined; marks: string; isHidden: boolean; isTiny: boolean | undefined; size: string };
 
 /** Styles by which mails hide a preview text or a link for robots. */
 const hiding =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:;|!|$))/i;
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:max-height|opacity)\s*:\s*0(?:\.0+)?(?:px|pt|em|%)?\s*(?:;|!|$))/i;
+// An element within sets its own font size, as in each section of MJML, so a size of 0 hides the text of its element only.
+const fontSizes = /(?:^|;)\s*font(?:-size)?\s*:([^;]*)/gi;
+const noSize = /(?:^|\s)0(?:\.0+)?(?:px|pt|em|%)?(?=[\s/!]|$)/i;
+const relativeSize = /^\s*$|(?:^|\s)(?:[\d.]+(?:em|%)|inherit|unset|smaller|larger)(?=[\s/!]|$)/i;
+/** Undefined where the style leaves the font size as it is around the element. */
+function isTinyIn(style: string): boolean | undefined {
+  let isTiny: boolean | undefined;
+  for (const [, size = ''] of style.matchAll(fontSizes)) isTiny = noSize.test(size) || (relativeSize.test(size) ? undefined : false);
+  return isTiny;
+}
 /** An image of one pixel, or of none, counts openings; both its width and its height say so. */
 const pixel = /^(?: [01](?:px)?){2}$/i;
 
@@ -78,7 +88,12 @@ const ignored: TokenizerCallbacks = {
   onend: ignore,
 };
 
-const tagOf = (name: string): Tag => ({ name, href: undefined, marks: '', isHidden: false, size: '' });
+const tagOf = (name: string): Tag => ({ name, href: undefined, marks: '', isHidden: false, isTiny: undefined, size: '' });
+
+function readStyle(tag: Tag, style: string): void {
+  if (hiding.test(style)) tag.isHidden = true;
+  tag.isTiny = isTinyIn(style);
+}
 
 /** @param droppedClass found in a class or an id */
 export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
@@ -98,14 +113,15 @@ export function readHtml(html: string, droppedClass: RegExp): HtmlDocument {
       onattribdata: (from, to) => (value = html.slice(from, to)),
       onattribend() {
         if (attribute === 'href') tag.href ??= decode.attribute(value);
-        if (attribute === 'hidden' || (attribute === 'style' && hiding.test(decode.attribute(value)))) tag.isHidden = true;
+        if (attribute === 'hidden') tag.isHidden = true;
+        if (attribute === 'style') readStyle(tag, decode.attribute(value));
         if (attribute === 'width' || attribute === 'height') tag.size += ` ${value.trim()}`;
         if (attribute === 'class' || attribute === 'id') tag.marks += ` ${decode.attribute(value)}`;
       },
       onopentagend: begin,
       onselfclosingtag: begin,
       onclosetag: (from, to) => tree.end(html.slice(from, to).toLowerCase()),
-      ontext: (from, to) => tree.isHidden() || tree.add(decode.text(html.slice(from, to))),
+      ontext: (from, to) => tree.isUnseen() || tree.add(decode.text(html.slice(from, to))),
     },
   );
   tokenizer.write(html);
@@ -133,15 +149,19 @@ function createEntityDecoder() {
   };
 }
 
+/** An open element; `seenBefore` counts what a reader has seen before it. */
+type Open = { readonly element: Element; readonly isHidden: boolean; readonly isTiny: boolean; readonly seenBefore: number };
+
 function createTree(droppedClass: RegExp) {
   const elements: Element[] = [];
-  const open: Element[] = [];
+  const open: Open[] = [];
   /** Open elements by name, so that an end tag without a start tag costs nothing. */
   const counts = new Map<string, number>();
   const parts: string[] = [];
   let length = 0;
   let hidden = 0;
-  const hiddenElements = new Set<Element>();
+  /** Texts and images that a reader sees. */
+  let seen = 0;
   /** Open elements whose images are all pixels. */
   const pixels = new Set<Element>();
   const withImage = new Set<Element>();
@@ -161,41 +181,46 @@ function createTree(droppedClass: RegExp) {
   }
 
   function endInnermost(): void {
-    const element = open.pop();
-    if (!element) return;
+    const innermost = open.pop();
+    if (!innermost) return;
+    const { element, isHidden, isTiny, seenBefore } = innermost;
     const { name } = element;
     count(name, -1);
-    if (unseen.has(name) || hiddenElements.has(element)) hidden -= 1;
+    if (isHidden) hidden -= 1;
     // A link around a pixel is not visible.
     if (pixels.delete(element) && element.start === length) element.isDropped = true;
+    if (isTiny && seen === seenBefore) element.isDropped = true;
     [element.end, element.last] = [length, elements.length - 1];
     if (blocks.has(name)) append('\n');
   }
 
   return {
-    begin({ name, href, marks, isHidden, size }: Tag): void {
+    begin({ name, href, marks, isHidden, isTiny, size }: Tag): void {
       const ended = endedBy.get(name);
-      while (ended?.has(open.at(-1)?.name ?? '') === true) endInnermost();
+      while (ended?.has(open.at(-1)?.element.name ?? '') === true) endInnermost();
       if (name === 'br' || blocks.has(name)) append('\n');
-      const parent = open.at(-1);
+      const around = open.at(-1);
+      const parent = around?.element;
       if (name === 'img') noteImage(parent, pixel.test(size));
+      if (name === 'img' && hidden === 0 && !isHidden && !pixel.test(size)) seen += 1;
       if (voids.has(name)) return;
-      if (unseen.has(name) || isHidden) hidden += 1;
+      const hides = unseen.has(name) || isHidden;
+      if (hides) hidden += 1;
       const isDropped = parent?.isDropped === true || isHidden || droppedClass.test(marks);
       const index = elements.length;
       const element = { name, index, parent, isDropped, href: name === 'a' ? href : undefined, start: length, end: length, last: index };
-      if (isHidden && !unseen.has(name)) hiddenElements.add(element);
       elements.push(element);
-      open.push(element);
+      open.push({ element, isHidden: hides, isTiny: isTiny ?? around?.isTiny ?? false, seenBefore: seen });
       count(name, 1);
     },
     end(name: string): void {
       if ((counts.get(name) ?? 0) === 0) return;
-      while (open.at(-1)?.name !== name) endInnermost();
+      while (open.at(-1)?.element.name !== name) endInnermost();
       endInnermost();
     },
-    isHidden: () => hidden > 0,
+    isUnseen: () => hidden > 0 || open.at(-1)?.isTiny === true,
     add(text: string): void {
+      if (text.trim() !== '') seen += 1;
       append(collapse(text));
     },
     finish(): HtmlDocument {

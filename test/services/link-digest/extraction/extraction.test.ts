@@ -90,12 +90,33 @@ describe('the links that extract finds', () => {
     visibility: '<p style="VISIBILITY : hidden">',
     'mso-hide': '<span style="mso-hide:all">',
     'a font size of 0': '<span style="font-size:0px;">',
+    'the shorthand of a font size of 0': '<p style="font: 0/0 a">',
+    'a font size of 0 that matters': '<div style="font-size: 0 !important">',
     'a height of 0': '<div style="max-height:0;overflow:hidden">',
   }))
     it(`leave out invisible links: ${how}`, () => {
       expect(urlsOf(`${open}${a('Hidden', 'https://b.example/hidden')}</div></p></span>${a('Rice')}`)).to.deep.equal([url]);
       expect(titleOf(`<h2>Heading</h2>${a(`${open}x</div></p></span><img src="p.png">`)}`)).to.equal('Heading');
     });
+
+  it('are those of a newsletter made with MJML, whose cells have a font size of 0 and whose texts have their own', () => {
+    const cell = (content: string) =>
+      `<table role="presentation" style="width:100%;"><tbody><tr><td style="direction:ltr;font-size:0px;padding:20px 0;text-align:center;"><div class="mj-column-per-100" style="font-size:0px;text-align:left;display:inline-block;width:100%;"><table width="100%"><tbody><tr><td align="left" style="font-size:0px;padding:10px 25px;word-break:break-word;">${content}</td></tr></tbody></table></div></td></tr></tbody></table>`;
+    const text = (content: string) => `<div style="font-family:Ubuntu, Arial;font-size:13px;line-height:1;color:#000000;">${content}</div>`;
+    const html = `<!doctype html><html><body style="word-spacing:normal;"><div style="display:none;font-size:1px;max-height:0px;opacity:0;">${a('Preview', 'https://b.example/preview')}</div><div>
+      ${cell(`<a href="https://b.example/picture" target="_blank"><img src="p.png" style="border:0;width:100%;font-size:13px;" width="550"></a>`)}
+      ${cell(text(`${a('How to cook rice')} by Jane Doe`))}
+      ${cell(`<table><tr><td bgcolor="#414141"><a href="https://b.example/button" style="display:inline-block;font-size:13px;">The button of a story</a></td></tr></table>`)}
+      ${cell(a('Too small to read', 'https://b.example/tiny'))}
+      ${cell(a('<img src="p.png" width="1" height="1">', 'https://b.example/open'))}
+      ${cell(`<p style="font:14px/1.5 Arial">${a('In the shorthand', 'https://b.example/shorthand')}</p>`)}
+      ${cell(`<p style="font-size:1.2em">${a('Nothing times 1.2', 'https://b.example/relative')}</p>`)}
+      </div></body></html>`;
+    const links = linksOf(html);
+    expect(links.map((link) => link.url)).to.deep.equal(['https://b.example/picture', url, 'https://b.example/button', 'https://b.example/shorthand']);
+    expect(links.slice(1).map(({ title }) => title)).to.deep.equal(['How to cook rice', 'The button of a story', 'In the shorthand']);
+    expect(links[1]?.authors).to.deep.equal([jane]);
+  });
 
   it('leave out an anchor around a pixel, and keep one around a picture', () => {
     const pixel = (attributes: string) => urlsOf(a(`<img src="p.png" ${attributes}>`, 'https://b.example/open'));
