@@ -47,7 +47,7 @@ const ShownMail = z.object({
   to: z.array(Mailbox),
   text: z.string().nullable(),
   html: z.string().nullable(),
-  /** How many images the HTML has on other hosts. */
+  /** How many images with https addresses are on other hosts, pixels not counted. */
   remoteImages: z.int(),
 });
 export type ShownMail = z.output<typeof ShownMail>;
@@ -60,7 +60,7 @@ export type ShowOptions = {
 /** A mail waits for the others of a batch of 200, each of which may take 5 s. */
 const waitMs = 1_000_000;
 
-/** A person waits no longer. */
+/** A person waits no longer for other mails to be read. */
 const showWaitMs = 5000;
 
 export type MailReader = ReturnType<typeof createMailReader>;

@@ -47,7 +47,7 @@ const unavailable = (reason: string) => ({ kind: 'unavailable', reason }) as con
 export type ParseOptions = {
   /** The second argument of the thread's `parse`. */
   readonly task?: unknown;
-  /** Instead of the parser's own. */
+  /** How long this mail waits for others, instead of the parser's own. */
   readonly waitMs?: number;
 };
 
@@ -100,9 +100,11 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     const refusal = refusalOf(raw);
     if (refusal !== undefined) return refused(refusal);
     const busy = unavailable('the parser was busy with other mails');
+    const deadline = performance.now() + longestMs;
     if (!(await places.acquire(1, longestMs))) return busy;
-    const early = raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw, task) : undefined;
-    if (!(await turns.acquire(1, longestMs))) {
+    // A mail with a task may give up waiting, and would be parsed at the cost of the next one all the same.
+    const early = task === undefined && raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw, task) : undefined;
+    if (!(await turns.acquire(1, Math.max(deadline - performance.now(), 0)))) {
       places.release(1);
       return busy;
     }

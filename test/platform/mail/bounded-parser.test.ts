@@ -2,12 +2,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { createBoundedParser } from '../../../services/platform/mail/bounded-parser.ts';
+import { createBoundedParser, type ParseOptions } from '../../../services/platform/mail/bounded-parser.ts';
 
 const module = new URL('../../support/fixtures/obedient-parser.ts', import.meta.url);
 const create = (bounds = {}) => {
   const parse = createBoundedParser({ module, result: z.object({ given: z.int() }), ...bounds });
-  return (text: string, stopping?: AbortSignal) => parse(Buffer.from(text), stopping);
+  return (text: string, stopping?: AbortSignal, options?: ParseOptions) => parse(Buffer.from(text), stopping, options);
 };
 const parsed = (given: number) => ({ kind: 'parsed', value: { given } });
 
@@ -50,6 +50,20 @@ describe('a bounded parser', function () {
   it('says that it may be parsed later what waited too long for others', async () => {
     const parse = create({ waitMs: 1 });
     expect(await Promise.all([parse('a'), parse('b')])).to.deep.equal([parsed(1), { kind: 'unavailable', reason: 'the parser was busy with other mails' }]);
+  });
+
+  it('parses no mail with a task that gave up waiting', async () => {
+    const parse = create();
+    const [, late] = await Promise.all([parse('pause'), parse('a', undefined, { task: 'show', waitMs: 10 })]);
+    expect(late).to.include({ kind: 'unavailable' });
+    expect(await parse('b')).to.deep.equal(parsed(2));
+  });
+
+  it('has one time for all that a mail waits for', async () => {
+    const parse = create();
+    await parse('a');
+    const [, , late] = await Promise.all([parse('pause'), parse('pause'), parse('b', undefined, { waitMs: 700 })]);
+    expect(late).to.deep.equal({ kind: 'unavailable', reason: 'the parser was busy with other mails' });
   });
 
   it('finishes what is under way when it has to stop, and begins no other', async () => {
