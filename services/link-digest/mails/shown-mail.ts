@@ -14,7 +14,7 @@ const maxImagesBytes = 1_048_576;
 const maxDepth = 256;
 
 /** No value holds a colon, slash or backslash, and none calls a function but those of colors, so none names an address. */
-const styleValue = [/^(?!.*(?<!(?:rgb|hsl)a?)\()[\w\s#%.,()'"!+-]+$/i];
+const styleValue = [/^(?![^]*(?<!(?:rgb|hsl)a?)\()[\w\s#%.,()'"!+-]+$/i];
 const styles = [
   ...['color', 'background', 'background-color', 'opacity', 'display', 'visibility', 'float', 'clear', 'direction', 'overflow', 'box-sizing'],
   ...['font', 'font-family', 'font-size', 'font-style', 'font-weight', 'font-variant', 'line-height', 'letter-spacing', 'word-spacing', 'list-style-type'],

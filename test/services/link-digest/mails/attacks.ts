@@ -220,5 +220,6 @@ export const attacks: readonly string[] = [
     `<a href="https://evil.example/" ${handler}='hit()'>x</a>`,
   ]),
   ...css.map((style) => `<p style="${style}">x</p>`),
+  '<p style="background:red&#10;url(x)">x</p>',
   '<a href="https://evil.example/" ping="https://evil.example/ping" download target=_top>x</a>',
 ];
