@@ -57,8 +57,8 @@ create table links (
   decided_at timestamptz,
   taught jsonb,
   search_text text not null generated always as (folded(title)) stored,
-  -- In lower case, without the port.
-  host text generated always as (substring(url from '^https?://(\[[^]]*\]|[^/:?#]+)')) stored
+  -- In lower case, without the port; an index takes no longer ones than 2704 bytes, and no host of the Internet has more than 253.
+  host text generated always as (left(substring(url from '^https?://(\[[^]]*\]|[^/:?#]+)'), 255)) stored
 );
 
 -- A page reads an index in its order; links of other statuses are skipped without being fetched.

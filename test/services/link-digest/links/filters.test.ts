@@ -1,4 +1,5 @@
 // Lists of links by cursor, by filters, and with the parts of their scores.
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { useService } from '../service.ts';
 import { author, link, mail, newsletter, withoutIds } from '../store.ts';
@@ -138,6 +139,12 @@ describe('GET /api/links, what is added to its document', () => {
         ['blog', []],
       ] as const)
         expect(await list(`host=${host}`), host).to.deep.equal(found);
+    });
+
+    it('host: a link on one of a length that no index takes is kept like others', async () => {
+      const host = `${Array.from({ length: 200 }, () => randomUUID()).join('.')}.example`;
+      await store('long', { url: `https://${host}/long` });
+      expect(await list('search=long')).to.deep.equal(['long']);
     });
 
     it('from and to: first seen at or after the one, before the other', async () => {
