@@ -41,15 +41,22 @@ async function refresh(scores: Scores, links: readonly ListedLink[]): Promise<bo
   return stale.length > 0;
 }
 
+/** In the order of the list by priority. */
+const byPriority = (one: LinkItem, other: LinkItem): number =>
+  other.priorityScore - one.priorityScore || other.firstSeen.getTime() - one.firstSeen.getTime() || (one.id < other.id ? -1 : 1);
+
+type Shown = Pick<LinkRequest, 'hasScores' | 'sort'> & { readonly areScoresKept?: boolean };
+
 /** The items of a page; with the parts of their scores, which are computed for it. */
-async function itemsOf({ scores }: LinkParts, links: readonly ListedLink[], { hasScores, sort }: Pick<LinkRequest, 'hasScores' | 'sort'>): Promise<LinkItem[]> {
+async function itemsOf({ scores }: LinkParts, links: readonly ListedLink[], { hasScores, sort, areScoresKept = true }: Shown): Promise<LinkItem[]> {
   if (!hasScores) return links.map(itemOf);
-  const explained = await scores.explain(links.map(({ id }) => id));
+  const ids = links.map(({ id }) => id);
+  const explained = await (areScoresKept ? scores.explain(ids) : scores.explainUnkept(ids));
   const items = links.flatMap((link) => {
     const explanation = explained.get(link.id);
     return explanation ? [{ ...itemOf(link), priorityScore: explanation.score, score: partsOf(explanation) }] : [];
   });
-  return sort === 'priority' ? items.toSorted((one, other) => other.priorityScore - one.priorityScore) : items;
+  return sort === 'priority' ? items.toSorted(byPriority) : items;
 }
 
 async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: LinkRequest) {
@@ -61,15 +68,17 @@ async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: Li
   return { ...success(await itemsOf(parts, shown, { hasScores, sort })), pagination: paginationOf(page, total) };
 }
 
-/** Shows the links that the cursor has come to, whatever their new scores are: a link that moves is skipped by no reader. */
+/** By priority, scores are computed before the first page only: a link of a page whose score fell would come again behind the cursor. */
 async function listLinksAfter(parts: LinkParts, { filter, hasScores }: LinkRequest, page: LinkCursorPage) {
   const { store, scores } = parts;
   const { sort, limit } = page;
+  const isByPriority = sort === 'priority';
+  if (isByPriority && page.after === undefined) await scores.computeStale();
   const { items: links, next } = cutPage(await store.pageAfter(filter, page), { limit, list: listOf(sort), keysOf: (link) => keysOf(link, sort) });
-  if (hasScores || !(await refresh(scores, links))) return { ...success(await itemsOf(parts, links, { hasScores, sort })), next };
+  if (hasScores || isByPriority || !(await refresh(scores, links)))
+    return { ...success(await itemsOf(parts, links, { hasScores, sort, areScoresKept: !isByPriority })), next };
   const fresh = new Map((await store.findAll(links.map(({ id }) => id))).map((link) => [link.id, link]));
-  const items = links.map((link) => itemOf(fresh.get(link.id) ?? link));
-  return { ...success(sort === 'priority' ? items.toSorted((one, other) => other.priorityScore - one.priorityScore) : items), next };
+  return { ...success(links.map((link) => itemOf(fresh.get(link.id) ?? link))), next };
 }
 
 /** All waiting links of one snapshot, and then their number. */
@@ -111,7 +120,7 @@ const listRoutes = (parts: LinkParts) => [
     operationId: 'listLinks',
     summary: 'A page of the links that match',
     description:
-      'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page, then the others. With `limit` or `after` the answer has `next`, the `after` of the page behind it, instead of `pagination`: what others read or decide meanwhile moves no link out of the pages.',
+      'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page, then the others. With `limit` or `after` the answer has `next`, the `after` of the page behind it, instead of `pagination`. By priority, stale scores of all links that wait for a decision are computed before the first page, and none for a later page; a link whose score changes meanwhile may be missed or come twice.',
     query: LinkQuery,
     answers: { 200: List(LinkItem) },
     problems: [Problems.invalidQuery],

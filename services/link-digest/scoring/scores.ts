@@ -55,17 +55,26 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
   const turn = createSemaphore(1);
   const staleBefore = () => new Date(clock().getTime() - weights.cacheMinutes * 60_000);
 
-  /** @param ids locked */
-  async function computeAndWrite(inTransaction: ScoreQuestions, ids: readonly string[]): Promise<ReadonlyMap<string, Computed>> {
+  async function computeAt(now: Date, inTransaction: ScoreQuestions, ids: readonly string[]): Promise<ReadonlyMap<string, Computed>> {
     if (ids.length === 0) return new Map();
-    const now = clock();
     const links = await inTransaction.read(ids);
     const explained = await explainAll(inTransaction, links, { now, weights });
-    await inTransaction.write(
-      links.map(({ id }, index) => ({ id, score: explained[index]?.score ?? 0 })),
-      now,
-    );
     return new Map(links.flatMap(({ id }, index) => (explained[index] ? [[id, explained[index]] as const] : [])));
+  }
+
+  /** @param ids locked */
+  async function computeAndWrite(inTransaction: ScoreQuestions, ids: readonly string[]): Promise<ReadonlyMap<string, Computed>> {
+    const now = clock();
+    const computed = await computeAt(now, inTransaction, ids);
+    const scores = [...computed].map(([id, { score }]) => ({ id, score }));
+    if (scores.length > 0) await inTransaction.write(scores, now);
+    return computed;
+  }
+
+  async function withAuthors(inTransaction: ScoreQuestions, computed: ReadonlyMap<string, Computed>): Promise<ReadonlyMap<string, Explanation>> {
+    const authorIds = new Set([...computed.values()].flatMap(({ reviews }) => reviews.map(({ id }) => id)));
+    const named = authorIds.size === 0 ? [] : await inTransaction.authors([...authorIds]);
+    return new Map([...computed].map(([id, explained]) => [id, { ...explained, authors: authorsOf(explained, named) }]));
   }
 
   return {
@@ -80,12 +89,11 @@ export function createScores(store: ScoreStore, { weights, clock }: { weights: S
 
     /** Computes and stores the scores of these links, so that lists show what is explained. @returns by id; without those that are no links */
     explain: (ids: readonly string[]): Promise<ReadonlyMap<string, Explanation>> =>
-      store.transaction(async (inTransaction) => {
-        const computed = await computeAndWrite(inTransaction, await inTransaction.lock(ids));
-        const authorIds = new Set([...computed.values()].flatMap(({ reviews }) => reviews.map(({ id }) => id)));
-        const named = authorIds.size === 0 ? [] : await inTransaction.authors([...authorIds]);
-        return new Map([...computed].map(([id, explained]) => [id, { ...explained, authors: authorsOf(explained, named) }]));
-      }),
+      store.transaction(async (inTransaction) => withAuthors(inTransaction, await computeAndWrite(inTransaction, await inTransaction.lock(ids)))),
+
+    /** Computes the scores of these links as above and stores none, so that no list changes its order. */
+    explainUnkept: (ids: readonly string[]): Promise<ReadonlyMap<string, Explanation>> =>
+      store.transaction(async (inTransaction) => withAuthors(inTransaction, await computeAt(clock(), inTransaction, ids))),
 
     /** Computes and stores all stale scores of waiting links. */
     async computeStale(): Promise<void> {

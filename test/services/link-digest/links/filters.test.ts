@@ -69,8 +69,25 @@ describe('GET /api/links, what is added to its document', () => {
     it('skips no link whose old score is computed while it is read', async () => {
       await query(`update links set scored_at = null, priority_score = case when title = 'g' then 1 else priority_score end`);
       const seen = await walk('sort=priority');
-      expect(new Set(seen)).to.have.property('size', names.length);
+      expect(seen.toSorted()).to.deep.equal(names.toSorted());
       expect(await query('select distinct priority_score as score from links where title = $1', ['g'])).to.deep.equal([{ score: 5.92 }]);
+    });
+
+    for (const include of ['', '&include=score'])
+      it(`answers each of 25 links once, whose scores are two days old${include && `, with ${include.slice(1)}`}`, async () => {
+        for (let index = names.length; index < 25; index++) await store(`link ${index}`, { receivedAt: `2026-03-${10 + (index % 5)}T00:00:00Z` });
+        clock.now = new Date('2026-03-17T12:00:00Z');
+        const { data: first, next } = await ok(`/api/links?limit=20${include}`);
+        const { data: second, next: last } = await ok(`/api/links?limit=20&after=${next}${include}`);
+        expect([first.length, new Set(titles([...first, ...second])).size, second.length, last]).to.deep.equal([20, 25, 5, null]);
+      });
+
+    it('keeps the scores behind a cursor by priority, also where their parts are shown', async () => {
+      const { next } = await ok('/api/links?limit=2');
+      await query('update links set priority_score = 1, scored_at = null');
+      const { data } = await ok(`/api/links?limit=5&after=${next}&include=score`);
+      expect(data[0]).to.deep.include({ priorityScore: 5.92 });
+      expect(await query('select distinct priority_score as score, scored_at as at from links')).to.deep.equal([{ score: 1, at: null }]);
     });
 
     it('shows scores of the last hour', async () => {
@@ -212,6 +229,24 @@ describe('GET /api/links, what is added to its document', () => {
         ['c', 6.67],
         ['a', 6.33],
       ]);
+    });
+
+    it('has links of one score in the order of the list, newest first', async () => {
+      for (const name of ['a', 'b', 'c', 'd']) await store(name);
+      // Old scores that differ, and new ones that do not.
+      await query(
+        `update links set first_seen = case title when 'b' then $1::timestamptz else $1::timestamptz - interval '1 second' end,
+          priority_score = case title when 'b' then 1 else 2 end, scored_at = $1`,
+        [clock.now],
+      );
+      const { data }: { data: { id: string; title: string }[] } = await ok('/api/links?include=score');
+      expect(data[0]?.title).to.equal('b');
+      expect(data.slice(1).map(({ id }) => id)).to.deep.equal(
+        data
+          .slice(1)
+          .map(({ id }) => id)
+          .toSorted(),
+      );
     });
 
     it('is absent unless asked for', async () => {
