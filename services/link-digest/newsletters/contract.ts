@@ -63,7 +63,9 @@ export const MailView = z
     to: z.array(Mailbox).meta({ description: 'The recipients of the To header' }),
     text: saidOrNull('The text part, as it was written; null where the mail has none. It is text, not HTML'),
     html: saidOrNull('The HTML part without anything that runs, submits or fetches; null where the mail has none'),
-    remoteImages: Count.meta({ description: 'How many images of the HTML are on other hosts: left out unless `images=true`' }),
+    remoteImages: Count.meta({
+      description: 'How many images with https addresses are on other hosts, pixels not counted; they are left out unless `images=true`',
+    }),
   })
   .meta({
     id: 'MailView',
