@@ -46,22 +46,38 @@ const namesAddress = (one: string): boolean =>
 const unseen = new Set(['script', 'style', 'title', 'head', 'template', 's', 'strike', 'del']);
 const nothing = String.raw`0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)`;
 const hidingDeclarations = new RegExp(
-  String.raw`(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:font-size|max-height|max-width|opacity)\s*:\s*${nothing}|font-size\s*:\s*1px|(?:left|top|text-indent)\s*:\s*-\d{3,}|text-decoration[\w-]*\s*:[^;]*line-through)`,
+  String.raw`(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all|(?:max-height|max-width|opacity)\s*:\s*${nothing}|(?:left|top|text-indent)\s*:\s*-\d{3,}|text-decoration[\w-]*\s*:[^;]*line-through)`,
   'i',
 );
 const isEmptyBox = new RegExp(String.raw`(?:^|;)\s*(?:height|width)\s*:\s*${nothing}`, 'i');
 const hides = (style: string): boolean => hidingDeclarations.test(style) || (isEmptyBox.test(style) && /overflow\s*:\s*hidden/i.test(style));
 
+/** The size of text, as the last declaration gives it; the shorthand counts as one that can be read. */
+const fontSize = /(?:^|;)\s*font(?:-size\s*:\s*([^;!]*)|\s*:)/gi;
+function sizeIn(style: string): string | undefined {
+  const last = [...style.matchAll(fontSize)].at(-1);
+  return last && (last[1]?.trim() ?? 'medium');
+}
+const isNoSize = /^(?:0(?:\.0+)?(?:px|pt|em|rem|%)?|1px)$/i;
+/** A part of the size around it. */
+const isRelativeSize = /^(?:[\d.]+(?:em|%)|inherit|unset|smaller|larger)$/i;
+/** Whether text is too small to read. Size is inherited, and replaced by an element within. */
+const isTiny = (size: string | undefined, inherited: boolean): boolean =>
+  size === undefined || (inherited && isRelativeSize.test(size)) ? inherited : isNoSize.test(size);
+
 const comments = /\/\*[^]*?(?:\*\/|$)/g;
 /** Blocks for some screens or media only, which say nothing of what a mail program shows. */
-const conditional = /@[\w-]+[^{}@]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g;
-/** Classes that a style sheet hides, by rules of one class such as `.preheader` or `td.old-price`. */
-function hiddenClasses(sheet: string): string[] {
+const conditional = /@[\w-]+[^{}@;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g;
+/** Classes with their declarations, of a style sheet's rules of one class such as `.preheader` or `td.old-price`. */
+function classRules(sheet: string): { readonly name: string; readonly declarations: string }[] {
   const rules = sheet.replace(comments, '').replace(conditional, '').split('}');
   return rules.flatMap((rule) => {
-    const [selectors = '', declarations = ''] = rule.split('{', 2);
-    if (!hides(declarations)) return [];
-    return selectors.split(',').flatMap((selector) => /^\s*[a-z\d]*\.([\w-]+)\s*$/i.exec(selector)?.[1] ?? []);
+    const [prelude = '', declarations = ''] = rule.split('{', 2);
+    if (declarations === '') return [];
+    // Statements such as an `@import` stand before it and end with a semicolon.
+    const selectors = prelude.slice(prelude.lastIndexOf(';') + 1).split(',');
+    const names = selectors.flatMap((selector) => /^\s*[a-z\d]*\.([\w-]+)\s*$/i.exec(selector)?.[1] ?? []);
+    return names.map((name) => ({ name, declarations }));
   });
 }
 
@@ -76,16 +92,32 @@ const blocks = new Set(
 /** Elements around a link that are remembered. */
 const mostAround = 32;
 
+type OpenElement = {
+  readonly name: string;
+  readonly isUnseen: boolean;
+  /** Its text is too small to read; images and larger text in it are shown. */
+  readonly isTiny: boolean;
+  readonly spans: readonly Span[];
+  /** How many images were before it. */
+  readonly images: number;
+};
+
 export function readHtml(html: string): MailDocument {
   let text = '';
   let hidden = 0;
   const links: Link[] = [];
   const images: Image[] = [];
   const addresses: Span[] = [];
-  const open: { readonly name: string; readonly isUnseen: boolean; readonly spans: readonly Span[] }[] = [];
+  const open: OpenElement[] = [];
 
   let sheet = '';
   const hiding = new Set<string>();
+  const sizes = new Map<string, string>();
+  const sizeOf = (attributes: Attributes) =>
+    sizeIn(attributes['style'] ?? '') ??
+    classesOf(attributes)
+      .map((one) => sizes.get(one))
+      .find((size) => size !== undefined);
   const isUnseen = (name: string, attributes: Attributes): boolean =>
     unseen.has(name) ||
     attributes['hidden'] !== undefined ||
@@ -102,6 +134,19 @@ export function readHtml(html: string): MailDocument {
     if (classesOf(attributes).some(namesAddress)) addresses.push(begin(spans));
     return spans;
   };
+  /** A link without anything to click on is not shown. */
+  const dropEmpty = (spans: readonly Span[]): void => {
+    const at = links.findLastIndex((link) => spans.includes(link));
+    const link = links[at];
+    if (link && tidy(text.slice(link.at, link.end)) === '') links.splice(at, 1);
+  };
+  const learn = (): void => {
+    for (const { name, declarations } of classRules(sheet)) {
+      if (hides(declarations)) hiding.add(name);
+      const size = sizeIn(declarations);
+      if (size !== undefined) sizes.set(name, size);
+    }
+  };
   const begin = (spans: Span[]): Span => {
     const span = { at: text.length, end: text.length };
     spans.push(span);
@@ -113,19 +158,21 @@ export function readHtml(html: string): MailDocument {
       const isHidden = isUnseen(name, attributes);
       if (name === 'style') sheet = '';
       if (isHidden) hidden += 1;
+      const isSmall = isTiny(sizeOf(attributes), open.at(-1)?.isTiny ?? false);
+      open.push({ name, isUnseen: isHidden, isTiny: isSmall, images: images.length, spans: spansOf(name, attributes) });
       const { src, alt = '' } = attributes;
       if (name === 'img' && src !== undefined && hidden === 0) images.push({ at: text.length, source: src, description: alt });
-      open.push({ name, isUnseen: isHidden, spans: spansOf(name, attributes) });
     },
     ontext(data) {
-      if (hidden === 0) text += data.replace(/\s+/g, ' ');
-      else if (open.at(-1)?.name === 'style') sheet += data;
+      if (open.at(-1)?.name === 'style') sheet += data;
+      else if (hidden === 0 && open.at(-1)?.isTiny !== true) text += data.replace(/\s+/g, ' ');
     },
     // Called for every element in order, also for those that the mail does not close.
     onclosetag(name) {
       const element = open.pop();
-      if (name === 'style') for (const one of hiddenClasses(sheet)) hiding.add(one);
+      if (name === 'style') learn();
       for (const span of element?.spans ?? []) span.end = text.length;
+      if (name === 'a' && element?.isTiny === true && element.images === images.length) dropEmpty(element.spans);
       if (element?.isUnseen === true) hidden -= 1;
       if (blocks.has(name)) text += '\n';
     },

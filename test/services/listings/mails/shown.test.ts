@@ -85,7 +85,14 @@ describe('text that is not shown', () => {
   for (const style of ['height:0', 'font-size:10px', 'opacity:0.9', 'max-height:none', 'text-indent:-1em', 'left:-9px'])
     it(`does not mean ${style}`, async () => expect(await behind(`<div style="${style}">${preview}</div>`)).to.include({ priceMonthly: 3000 }));
 
-  for (const sheet of ['.pre{display:none}', 'div.x, .PRE , .pre{ color:red; DISPLAY:none!important }', '/* } */ .pre { font-size: 0 }', 'p{}.pre{opacity:0}'])
+  for (const sheet of [
+    '.pre{display:none}',
+    'div.x, .PRE , .pre{ color:red; DISPLAY:none!important }',
+    '/* } */ .pre { font-size: 0 }',
+    'p{}.pre{opacity:0}',
+    '@import url(a;b.css); .pre{display:none}',
+    '@charset "x";@import url(https://fonts.example.org/css2?family=A:wght@4;5);.pre{font-size:0px}',
+  ])
     it(`by the style sheet ${sheet} tells nothing`, async () =>
       expect(await behind(`<style>${sheet}</style><div class="a pre">${preview}</div>`)).to.include({ priceMonthly: 1850, beds: 2 }));
 
@@ -93,8 +100,22 @@ describe('text that is not shown', () => {
     it(`does not mean the style sheet ${sheet}`, async () =>
       expect(await behind(`<style>${sheet}</style><div class="pre">${preview}</div>`)).to.include({ priceMonthly: 3000 }));
 
+  for (const within of ['<p style="font-size:14px">', '<p style="font:14px/1 Arial">', '<style>.body{font-size:13px}</style><p class="body">'])
+    it(`does not mean ${within} in an element of no font size, as MJML writes it`, async () =>
+      expect(await behind(`<td style="direction:ltr;font-size:0px;padding:20px">${within}${preview}</p></td>`)).to.include({ priceMonthly: 3000 }));
+
+  it('of no font size is inherited, also in parts of it', async () => {
+    for (const style of ['color:red', 'font-size:1.5em', 'font-size:inherit', 'font-size:0%'])
+      expect(await behind(`<div style="font-size:0"><p style="${style}">${preview}</p></div>`), style).to.include({ priceMonthly: 1850, beds: 2 });
+  });
+
+  it('of no font size leaves images, and links with them', async () => {
+    const html = `<td style="font-size:0px"><a href="${linkTo(7)}"><img src="https://media.daft.ie/7.jpg"></a><p style="font-size:13px">€900 per month<br>1 Main St, D02 X285</p></td>`;
+    expect(await listingIn(alertMail({ html }))).to.include({ sourceId: '7', priceMonthly: 900, mainImageUrl: 'https://media.daft.ie/7.jpg' });
+  });
+
   it('is found in style sheets in the time of their length', async () => {
-    for (const sheet of ['/*', '@a', '@media{', '.a', '{', '}', 'a{b'].map((part) => part.repeat(200_000))) {
+    for (const sheet of ['/*', '@a', '@a url(', '@import;', '@media{', '.a', '{', '}', 'a{b'].map((part) => part.repeat(200_000))) {
       const begun = performance.now();
       await behind(`<style>${sheet}</style>`);
       expect(performance.now() - begun, sheet.slice(0, 10)).to.be.below(3000);
