@@ -41,12 +41,14 @@ const isOther = new RegExp(
     String.raw`was|were|previously|formerly|originally|(?:reduced|down|changed|dropped) from|old (?:price|rent)`,
     String.raw`up to|max(?:imum)?\.?|under|below|at most|budget(?: of)?`,
     String.raw`(?:reduced|dropped|cheaper|less|lower) by|sav(?:e|ing)(?: of)?|discount(?: of)?`,
-    String.raw`deposit(?: of)?|parking|car space|bills|storage|service charge|utilities|pet fee`,
+    'deposit(?: of)?',
   ].join('|')})\s*:?\s*(?:of\s+)?$`,
   'i',
 );
-/** Behind a former price. */
-const isFormer = /^\s*(?:→|->|=>|➜|➔|⟶|»)/;
+/** Before what else is paid, on its line only: such a noun on the line before may be an amenity. */
+const isExtra = /\b(?:parking|car space|bills|storage|service charge|utilities|pet fee)[^\S\n]*:?[^\S\n]*(?:of[^\S\n]+)?$/i;
+/** Behind a former price, with the amount that follows it: an arrow alone is that of a link. */
+const isFormer = /^\s*(?:→|->|=>|➜|➔|⟶|»)\s*(?:now\s*:?\s*)?(?:€|EUR\b|\d[\d,]{2})/i;
 
 /** The first price above 0: a month's, else a week's for as long as a month is. */
 export function priceOf(text: string): number | undefined {
@@ -55,11 +57,12 @@ export function priceOf(text: string): number | undefined {
 }
 
 function firstAmount(text: string, pattern: RegExp): number | undefined {
+  const isRent = (at: number, end: number) => {
+    const before = text.slice(Math.max(at - 40, 0), at);
+    return !isOther.test(before) && !isExtra.test(before) && !isFormer.test(text.slice(end, end + 20));
+  };
   const amounts = [...text.matchAll(pattern)]
-    .filter(
-      ({ index, 0: all }) =>
-        !isOther.test(text.slice(Math.max(index - 40, 0), index)) && !isFormer.test(text.slice(index + all.length, index + all.length + 10)),
-    )
+    .filter(({ index, 0: all }) => isRent(index, index + all.length))
     .map(([, ...groups]) => {
       const at = groups.findIndex((group, place) => place % 2 === 0 && group !== undefined);
       return Number(`${(groups[at] ?? '').replaceAll(/[,.\s]/g, '')}${(groups[at + 1] ?? '').replace(',', '.')}`);

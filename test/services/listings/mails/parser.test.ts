@@ -183,6 +183,12 @@ describe('parseAlertMail', () => {
       'Parking: €100 per month. Rent: €1,850 per month': 1850,
       'Deposit of €1,900 per month, €1,850 per month': 1850,
       '€1,850 per month (was €2,000 per month)': 1850,
+      '2 Bed, 1 Bath, Parking<br>€1,850 per month': 1850,
+      'Bills: €90 per month, €1,850 per month': 1850,
+      '€1,850 per month<br>» View property': 1850,
+      '€1,850 per month → View': 1850,
+      '€1,850 per month » 2 bed': 1850,
+      '€2,000 per month ➜ now: 1,850 € per month': 1850,
     }))
       it(`give ${expected} for ${price}`, async () => expect((await listingOf({ price })).priceMonthly).to.equal(expected));
 
