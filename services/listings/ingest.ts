@@ -44,8 +44,9 @@ function merge(known: StoredProperty | undefined, item: NewProperty, { now, with
   }
   const isPlaced = known.latitude !== null && facts.address === known.address && facts.eircode === known.eircode;
   const repeated = { ...known, ...facts, ...(!isPlaced && given), withdrawnAt };
-  // Whether it is on offer follows from the time that it came, unless its sender says so.
-  const isSame = isDeepStrictEqual(item.withdrawn === true ? repeated : { ...repeated, withdrawnAt: known.withdrawnAt }, known);
+  // Whether it is on offer follows from the times that it came, unless its sender says so, or said so before.
+  const isByTime = item.withdrawn !== true && [known.receivedAt, receivedAt].some((at) => isUnseen(at, now, withdrawnAfterDays));
+  const isSame = isDeepStrictEqual(isByTime ? { ...repeated, withdrawnAt: known.withdrawnAt } : repeated, known);
   return { property: { ...repeated, receivedAt }, outcome: isSame ? 'unchanged' : 'updated' };
 }
 
@@ -62,9 +63,11 @@ type IngestParts = {
 export const createIngest = ({ store, outbox, withdrawnAfterDays, onStored = () => undefined }: IngestParts) => ({
   /**
    * Inserts or updates by sourceId, all or none; a repeated sourceId is updated by the later item.
+   * @param now when they came, unless they say it themselves
+   * @param at the time of the events, which are kept only for so long
    * @returns the outcome of each item, in order
    */
-  async upsert(items: readonly NewProperty[], now: Date): Promise<Upserted[]> {
+  async upsert(items: readonly NewProperty[], now: Date, at = now): Promise<Upserted[]> {
     const upserted = await store.ingest(async ({ lockBySource, write, addPrices }, inTransaction) => {
       const known = await lockBySource(items.map(({ sourceId }) => sourceId));
       const bySource = new Map(known.map((property) => [property.sourceId, property]));
@@ -74,7 +77,7 @@ export const createIngest = ({ store, outbox, withdrawnAfterDays, onStored = () 
         const before = bySource.get(item.sourceId);
         const { property, outcome } = merge(before, item, { now, withdrawnAfterDays });
         bySource.set(item.sourceId, property);
-        changes.push({ before, after: property, at: now });
+        changes.push({ before, after: property, at });
         const { id, priceMonthly, currency, receivedAt } = property;
         if (priceMonthly !== before?.priceMonthly || currency !== before.currency)
           prices.push({ propertyId: id, priceMonthly, currency, changedAt: receivedAt });

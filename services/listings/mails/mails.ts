@@ -50,7 +50,7 @@ type MailOutcome = z.output<typeof MailOutcome>;
 
 export type MailsParts = {
   readonly store: MailStore;
-  readonly ingest: { upsert(items: readonly NewProperty[], now: Date): Promise<readonly Upserted[]> };
+  readonly ingest: { upsert(items: readonly NewProperty[], now: Date, at: Date): Promise<readonly Upserted[]> };
   readonly parse: BoundedParser;
   readonly clock: () => Date;
   readonly log: Log;
@@ -99,6 +99,7 @@ export function createMails({ store, ingest, parse, clock, log, metrics }: Mails
     const upserted = await ingest.upsert(
       found.flatMap((one) => (one.kind === 'listing' ? [one.listing] : [])),
       receivedAt,
+      clock(),
     );
     const results = upserted.values();
     return found.map((one) => {

@@ -6,6 +6,7 @@ import { createBoundedParser } from '../../../../services/listings/mails/bounded
 import { createMails } from '../../../../services/listings/mails/mails.ts';
 import { createMailStore } from '../../../../services/listings/mails/store.ts';
 import { createListingStore } from '../../../../services/listings/store.ts';
+import { createOutbox } from '../../../../services/platform/events/events.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { ask, call, untold, useService } from '../service.ts';
@@ -151,9 +152,9 @@ describe('POST /api/ingest/email', function () {
   describe('failed mails', () => {
     const { linkPattern } = readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing' });
     /** The worker, of a release that reads what the one before could not, unless told otherwise. */
-    const worker = (parse = createBoundedParser(linkPattern)) => {
+    const worker = (parse = createBoundedParser(linkPattern), outbox = untold.outbox) => {
       const { database } = running.service;
-      const ingest = createIngest({ store: createListingStore(database), ...untold });
+      const ingest = createIngest({ store: createListingStore(database), ...untold, outbox });
       return createMails({ store: createMailStore(database), ingest, parse, clock: () => clock.now, log: silentLog, metrics: createMetrics() });
     };
     const parseFailed = (parse?: ReturnType<typeof createBoundedParser>) => worker(parse).parseFailed(new AbortController().signal);
@@ -168,6 +169,13 @@ describe('POST /api/ingest/email', function () {
       expect(await states()).to.deep.equal([{ outcome: 'created', reason: null, failures: 1 }]);
       const [property] = await rows('select source_id, received_at from properties');
       expect(property).to.deep.equal({ source_id: 'x', received_at: received });
+    });
+
+    it('have events of the time when they were parsed: a week after they came they would be dropped', async () => {
+      await outcomeOf(price('Price on application'));
+      pass(10 * 86_400_000);
+      await worker(fixed, createOutbox({ eventsUrl: 'http://127.0.0.1:9/signalbox' })).parseFailed(new AbortController().signal);
+      expect(await rows('select type, occurred_at from own_events')).to.deep.equal([{ type: 'listing.created', occurred_at: clock.now }]);
     });
 
     it('are tried at growing intervals, 1 minute doubling to a day', async () => {
