@@ -22,7 +22,8 @@ type Parts = {
 /** Withdraws all listings that have not come for too long. @returns how many there were */
 export async function withdrawUnseen({ store, outbox, withdrawnAfterDays, stopping, clock }: Parts): Promise<number> {
   let all = 0;
-  for (let count = listingsAtOnce; count === listingsAtOnce && !stopping.aborted; all += count) {
+  // Fewer than asked for may be withdrawn while more are left: others came again in between.
+  for (let count = listingsAtOnce; count > 0 && !stopping.aborted; all += count) {
     const now = clock();
     const unseen = { before: unseenBefore(now, withdrawnAfterDays), now, limit: listingsAtOnce };
     count = await store.withdrawUnseen(unseen, async (inTransaction, withdrawn) => {
