@@ -117,7 +117,7 @@ function createReader() {
     },
   };
   const tokens = createTokens({
-    isTag: (name) => name !== 'li' || (isPlainList && !hasTextOnLine),
+    isTag: (name) => (name === '/li' ? isPlainList : name !== 'li' || (isPlainList && !hasTextOnLine)),
     tag(name, attributes) {
       tags[name]?.(attributes);
       hasTextOnLine = name !== 'li';

@@ -270,6 +270,13 @@ describe('bookmark files', () => {
       ]);
     });
 
+    it('keeps the tags of a list in a description', async () => {
+      await taken('<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://example.org/1">One</A>\n<DD>Of <ul><li>a</li><li>b</li></ul>\n</DL>');
+      expect((await content()).bookmarks).to.deep.equal([
+        ` | One | https://example.org/1 | ${importedAt.getTime() / 1000} |  | Of <ul><li>a</li><li>b</li></ul>`,
+      ]);
+    });
+
     it('counts each bookmark of any file as created, skipped or failed', async () => {
       const part = fc.constantFrom(
         '<script>',
