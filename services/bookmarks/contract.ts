@@ -241,7 +241,7 @@ export type Counts = z.output<typeof Counts>;
 const DuplicateGroup = z
   .object({
     count: Counted.meta({ description: 'How many bookmarks the page has' }),
-    bookmarks: z.array(Bookmark).meta({ description: 'The first 100 of them, the oldest first' }),
+    bookmarks: z.array(Bookmark).meta({ description: 'The first 20 of them, the oldest first' }),
   })
   .meta({ id: 'DuplicateGroup', description: 'Bookmarks of one page' });
 export const Duplicates = z

@@ -11,7 +11,7 @@ const Position = z.tuple([z.string().regex(/^[\da-f]{64}$/)]).transform(([page])
 
 const DuplicateQuery = z.object({
   after: queryCursor(list, Position),
-  limit: queryInteger({ min: 1, max: 100, default: 50 }).meta({ description: 'How many pages with several bookmarks at most' }),
+  limit: queryInteger({ min: 1, max: 50, default: 20 }).meta({ description: 'How many pages with several bookmarks at most' }),
 });
 
 export const duplicatesRoute = (store: DuplicateStore) =>

@@ -5,7 +5,7 @@ import { bookmarkColumns } from '../store.ts';
 
 /** Bookmarks that are looked at for one answer, so that its cost does not grow with the catalogue. */
 const mostLookedAt = 10_000;
-const mostOfAGroup = 100;
+const mostOfAGroup = 20;
 
 type Row = { readonly page: Buffer; readonly count: number } & (Bookmark | { readonly id: null });
 /** `end` is the last page that was looked at, where the list goes on behind it. */
@@ -18,7 +18,10 @@ const duplicates = statement<Row, [after: Buffer, limit: number]>(
   with looked as materialized (
     select url_sha256 as page from bookmarks where url_sha256 > $1 order by url_sha256 limit ${mostLookedAt + 1}
   ), extent as (
-    select count(*) > ${mostLookedAt} as goes_on, min(page) as first, max(page) as last from looked
+    -- Not min and max, which Postgres has for bytea only since 18.
+    select count(*) > ${mostLookedAt} as goes_on, (select page from looked order by page limit 1) as first,
+      (select page from looked order by page desc limit 1) as last
+    from looked
   ), pages as (
     select page, count(*) as count from looked group by page
   ), found as (
@@ -27,8 +30,8 @@ const duplicates = statement<Row, [after: Buffer, limit: number]>(
     select page from found order by page limit $2
   ), ending as (
     select case
-      when (select count(*) from found) > $2 then (select max(page) from chosen)
-      when goes_on then coalesce((select max(page) from pages where page < last), last)
+      when (select count(*) from found) > $2 then (select page from chosen order by page desc limit 1)
+      when goes_on then coalesce((select page from pages where page < last order by page desc limit 1), last)
     end as page from extent
   )
   select ending.page, 0 as count, null as id, null as title, null as url, null as description, null as thumbnail, null as tags,
