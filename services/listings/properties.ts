@@ -48,7 +48,7 @@ const listingRoute = (stores: Stores) =>
     operationId: 'listProperties',
     summary: 'The listings of a status that match every filter, a page of them, and how many there are',
     description:
-      'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total. With `limit` the answer has `next`, which is the `after` of the next page: nothing is skipped or repeated where listings come or go meanwhile.',
+      'All filters must match, and bounds are inclusive. Ties are sorted by id. A page past the end is empty, with the true total. With `limit` the answer has `next`, which is the `after` of the next page: nothing is skipped or repeated where listings come or go meanwhile; a listing whose `receivedAt`, rent or beds change meanwhile may be missed or come twice.',
     query: PropertyQuery,
     answers: { 200: PropertyPage },
     async handle({ query }) {
