@@ -72,10 +72,10 @@ create index properties_first_approved on properties (status, approved_at, id);
 create index properties_unseen on properties (received_at, id) where withdrawn_at is null;
 create index properties_cheaper on properties (status, received_at desc, id) where coalesce(previous_price > price_monthly, false);
 create index properties_by_place on properties (status, latitude, longitude) where latitude is not null;
--- The nearest of a place. Postgres cannot estimate how many points are in a box, so boxes are read by the index above.
-create index properties_nearest on properties using gist (point(longitude, latitude)) where latitude is not null;
--- Listings of one flat. Addresses may be longer than a B-tree index takes.
-create index properties_by_address on properties using hash (plain_address(folded(address)));
+-- The nearest of a place that are on offer. Postgres cannot estimate how many points are in a box, so boxes are read by the index above.
+create index properties_nearest on properties using gist (point(longitude, latitude)) where latitude is not null and withdrawn_at is null;
+-- Listings of one flat. Addresses may be longer than a B-tree index takes, so it has their hash. Many flats may share an address such as `Dublin 2`.
+create index properties_by_address on properties (md5(plain_address(folded(address))), routing_key, beds, price_monthly);
 create index properties_by_eircode on properties (eircode) where eircode is not null;
 create index properties_to_geocode on properties (geocode_after, received_at, id) where latitude is null;
 

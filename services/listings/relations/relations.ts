@@ -30,7 +30,7 @@ export const relationRoutes = (listings: Pick<ListingStore, 'find'>, store: Rela
     isQueryClosed: true,
     summary: 'The nearest listings of about the same rent and beds, whatever was decided on them',
     description:
-      'The beds differ by one at most and the rent by a quarter; those of the same flat are left out. Chosen from the 500 nearest. A listing without coordinates has none.',
+      'The beds differ by one at most and the rent by a quarter; those of the same flat and withdrawn ones are left out. Chosen from the 500 nearest. A listing without coordinates has none.',
     params: ById,
     query: NeighbourQuery,
     answers: { 200: Neighbours },

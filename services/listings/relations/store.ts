@@ -3,12 +3,14 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 import type { Duplicate, Property } from '../contract.ts';
 import { selected } from '../store.ts';
 
-const isSameAddress = "plain_address(folded(other.address)) = plain_address(folded(one.address)) and plain_address(folded(one.address)) <> ''";
-const isSameRent = 'other.currency = one.currency and abs(other.price_monthly - one.price_monthly) <= 0.02 * greatest(other.price_monthly, one.price_monthly)';
+// By the hash of the index, so that no address is normalized anew for each listing of a common one.
+const isSameAddress = "md5(plain_address(folded(other.address))) = md5(plain_address(folded(one.address))) and plain_address(folded(one.address)) <> ''";
+// The two differ by 2 % of the higher one at most.
+const isSameRent = 'other.currency = one.currency and other.price_monthly between 0.98 * one.price_monthly and one.price_monthly / 0.98';
 /** One flat has one eircode; without it the address, the routing key, the beds and about the rent are the same. */
 const duplicateKinds = [
   'other.eircode = one.eircode',
-  `${isSameAddress} and other.routing_key = one.routing_key and other.beds = one.beds and ${isSameRent}`,
+  `other.routing_key = one.routing_key and other.beds = one.beds and ${isSameRent} and ${isSameAddress}`,
 ] as const;
 
 const mostDuplicates = 20;
@@ -43,7 +45,7 @@ const neighbours = statement<Property & { readonly metres: number }, [id: string
   `
   select ${selected.replace(/^id/, 'near.id')}, ${metres} as metres
   from (
-    select other.* from properties other where latitude is not null order by point(longitude, latitude) <-> point($3, $2) limit ${mostNear}
+    select other.* from properties other where latitude is not null and withdrawn_at is null order by point(longitude, latitude) <-> point($3, $2) limit ${mostNear}
   ) as near
   where near.id <> $1 and exists (
     select from properties one where one.id = $1 and near.currency = one.currency and abs(near.beds - one.beds) <= 1

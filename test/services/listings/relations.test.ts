@@ -154,6 +154,11 @@ describe('listings that belong together', () => {
       expect(namesOf(await neighbours('a'))).to.deep.equal(['other']);
     });
 
+    it('leaves out withdrawn listings, however many are near', async () => {
+      await take(listing('a', at(0)), listing('gone', at(10, { withdrawn: true })), listing('other', at(1000)));
+      expect(namesOf(await neighbours('a'))).to.deep.equal(['other']);
+    });
+
     it('chooses from the 500 nearest', async () => {
       await take(listing('a', at(0)), listing('last', at(1000)));
       await running.service.database.driver.query(`
