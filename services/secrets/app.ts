@@ -82,7 +82,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const managementRoutes = [
     ...tagged(tags.applications, [...applicationRoutes(store, write), ...keyRoutes(store, write)]),
     ...tagged(tags.environments, environmentRoutes(store, write)),
-    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring), ...copyRoutes(store, write, keyring)]),
+    ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring), ...copyRoutes(write, keyring)]),
     ...tagged(tags.configurations, configurationRoutes(store, write)),
     ...tagged(tags.overview, overviewRoutes({ management: store, store: createOverviewStore(database), audit: createAuditStore(database), clock })),
     ...tagged(tags.changes, changeRoutes(changePolls)),

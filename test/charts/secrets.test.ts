@@ -117,7 +117,7 @@ describeWith(helm, 'the keys of a pod', () => {
   it('come from a service’s own Secret, and the rest from the common one', async () => {
     const keys = await keysByComponent({ services: { secrets: { existingSecret: 'master-keys' } } });
     expect(keys['secrets']).to.deep.equal(
-      [...of('master-keys', 'Encryption__MasterKeys', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort(),
+      [...of('master-keys', 'Encryption__MasterKeys', 'Events__Secret', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort(),
     );
   });
 

@@ -40,17 +40,20 @@ export async function generateValues(
     return notReady('Conflict', `SecretApplication ${key.name} does not own the application ${slug} of the service`);
   for (const { secret, generate } of entries) {
     await unlessThere(management.createSecret(slug, { name: secret }));
-    await management.setValues(slug, secret, [{ environmentSlug: spec.environment, generate }]);
-    await cluster.recordEvent(object, { type: 'Normal', reason: 'Generated', message: `generated a value of ${secret} in ${spec.environment}` });
+    // A version that is there and not served, since it was disabled or has expired, stays as it is.
+    const isNew = await unlessThere(management.setValues(slug, secret, [{ environmentSlug: spec.environment, generate, expectedVersion: 0 }]));
+    if (isNew) await cluster.recordEvent(object, { type: 'Normal', reason: 'Generated', message: `generated a value of ${secret} in ${spec.environment}` });
   }
   return undefined;
 }
 
-/** A secret of that name may exist, with versions in other environments. */
-async function unlessThere(answer: Promise<unknown>): Promise<void> {
+/** A secret of that name may exist, with versions in other environments. @returns whether it was made now */
+async function unlessThere(answer: Promise<unknown>): Promise<boolean> {
   try {
     await answer;
+    return true;
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status !== 409) throw error;
+    if (error instanceof Refusal && error.status === 409) return false;
+    throw error;
   }
 }

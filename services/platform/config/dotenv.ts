@@ -36,7 +36,7 @@ export function parseDotenv(text: string, nameOf: (name: string) => string = (na
   for (let index = 0; index < lines.length; index++) {
     const [source = '', line] = [lines[index], index + 1];
     if (blank.test(source)) continue;
-    const { name, value = '', moreLines = 0, fault } = readEntry(source, () => lines.slice(line));
+    const { name, value = '', moreLines = 0, fault } = readEntry(source, linesFrom(lines, line));
     index += moreLines;
     if (fault !== undefined) faults.push({ line, says: fault });
     if (name === undefined) continue;
@@ -49,29 +49,38 @@ export function parseDotenv(text: string, nameOf: (name: string) => string = (na
   return [...entries.values()];
 }
 
+/** One after the other, without a copy: a file of 1 MiB may have hundreds of thousands of values in quotes. */
+function* linesFrom(lines: readonly string[], from: number): Generator<string> {
+  for (let index = from; index < lines.length; index++) yield lines[index] ?? '';
+}
+
 /** A name and its value, or a fault; and how many lines a quoted value takes beyond its first. */
 type Read = { readonly name?: string; readonly value?: string; readonly moreLines?: number; readonly fault?: string };
 
-function readEntry(line: string, linesAfter: () => readonly string[]): Read {
+function readEntry(line: string, linesAfter: Iterable<string>): Read {
   const [start, name] = assignment.exec(line) ?? [];
   if (start === undefined || name === undefined) return { fault: 'not NAME=value' };
   const rest = line.slice(start.length);
   const quote = /^['"`]/.exec(rest)?.[0];
   if (quote !== undefined) return readQuoted({ name, quote, rest: rest.slice(1), linesAfter });
   const value = rest.replace(/[ \t]#.*$/, '');
-  if (!/(^|[^ \t])#/.test(value)) return { name, value: value.replace(/[ \t]+$/, '') };
+  if (!/(^|[^ \t])#/.test(value)) return { name, value: value.replace(/(?<![ \t])[ \t]+$/, '') };
   return { fault: 'a # that is a comment to some tools and part of the value to others; put the value in quotes' };
 }
 
-type Quoted = { readonly name: string; readonly quote: string; readonly rest: string; readonly linesAfter: () => readonly string[] };
+type Quoted = { readonly name: string; readonly quote: string; readonly rest: string; readonly linesAfter: Iterable<string> };
 
 function readQuoted({ name, quote, rest, linesAfter }: Quoted): Read {
-  const body = new RegExp(`^[^${quote}]*(?=${quote})`);
-  const whole = body.test(rest) ? rest : [rest, ...linesAfter()].join('\n');
-  const value = body.exec(whole)?.[0];
-  if (value === undefined) return { moreLines: Infinity, fault: `no closing ${quote}` };
-  const moreLines = value.split('\n').length - 1;
-  const after = whole.slice(value.length + 1).split('\n', 1)[0] ?? '';
+  const lines = [rest];
+  for (const next of rest.includes(quote) ? [] : linesAfter) {
+    lines.push(next);
+    if (next.includes(quote)) break;
+  }
+  const whole = lines.join('\n');
+  const end = whole.indexOf(quote);
+  if (end < 0) return { moreLines: Infinity, fault: `no closing ${quote}` };
+  const moreLines = lines.length - 1;
+  const [value, after] = [whole.slice(0, end), whole.slice(end + 1)];
   if (!/^[ \t]*$|^[ \t]+#/.test(after)) return { moreLines, fault: `text after the closing ${quote}` };
   return { name, value: quote === '"' ? value.replaceAll('\\n', '\n') : value, moreLines };
 }

@@ -88,7 +88,7 @@ const OfSecret = InVault.extend({ name: z.string().describe('The name of the sec
 type Asked = { readonly headers: IncomingHttpHeaders; readonly params: z.output<typeof InVault>; readonly requestId: string };
 const placeOf = ({ headers, params, requestId }: Asked) => ({
   keyHash: tokenHash(headers),
-  environment: named(params.environment ?? hostOf(headers).split('.', 1)[0]),
+  environment: named(params.environment ?? withoutPort(hostOf(headers)).split('.', 1)[0]),
   requestId,
 });
 

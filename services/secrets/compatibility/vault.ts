@@ -137,7 +137,7 @@ const metadata = (reader: SecretReader, path: `/${string}`) =>
     problems: [Common.forbidden, Common.notFound, Common.unavailable],
     async handle({ headers, params, query, requestId }) {
       const place = { keyHash: tokenHash(headers), environment: named(params.environment), requestId };
-      const name = named(params.path).replace(/\/+$/, '');
+      const name = named(params.path).replace(/(?<!\/)\/+$/, '');
       if (query.list) return enveloped(requestId, JSON.stringify({ keys: await listBelow(reader, place, name === '' ? '' : `${name}/`) }));
       const secret = await reader.read({ ...place, name });
       if (!secret) throw permissionDenied();

@@ -91,14 +91,16 @@ type ListValues = [keyHash: Buffer, environment: string, after: string, prefix: 
 const listSecrets = statement<ListedRow, ListValues>(
   'consumer.listSecrets',
   `
-  select a.id as "applicationId", a.slug as application, k.id as "keyId", e.id as "askedId", l.*, coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')},
-         case when $6 and l.fits then l.sealed end as ciphertext
+  select a.id as "applicationId", a.slug as application, k.id as "keyId", e.id as "askedId",
+         l."secretId", l.name, l.fits, l."versionId", l.version, l."isEnabled", l."notBefore", l."expiresAt", l."createdAt",
+         l.nonce, l.tag, l."wrappedKey", l."masterKeyId", case when $6 and l.fits then l.ciphertext end as ciphertext,
+         coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')}
   from application_keys k join applications a on a.id = k.application_id
   left join environments e on e.application_id = a.id and e.slug = $2
   left join lateral (
     select found.*, not $6 or found.before < ${maxPageBytes} as fits
     from (
-      select s.id as "secretId", s.name, v.*, v.ciphertext as sealed,
+      select s.id as "secretId", s.name, v.*,
              coalesce(sum(octet_length(v.ciphertext)) over (order by s.name rows between unbounded preceding and 1 preceding), 0) as before
       from secrets s cross join lateral (${activeVersion(ownOrInherited, '$7')}
       ) v

@@ -4,11 +4,10 @@ import { DotenvError, type DotenvEntry, parseDotenv } from '../../platform/confi
 import { answer, rawBody, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { InEnvironment, NewConfiguration, NewSecret, OfSecret, Problems } from '../contract.ts';
-import { openValue } from '../encryption/envelope.ts';
+import { dateOf, openValue } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
-import { findApplication } from './applications.ts';
 import { findSecret } from './secrets.ts';
-import type { ManagementStore } from './store.ts';
+import type { ManagementStore, SealedVersion } from './store.ts';
 import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
 import { appendValueOf, findEnvironment, masterOf, newVersions } from './values.ts';
 import { Imported, type ImportedItem, ImportQuery, SecretVersion, ValueItem, VersionCopy } from './contract.ts';
@@ -18,7 +17,7 @@ const fileMs = 10_000;
 /** One transaction writes all of them. */
 const maxEntries = 1000;
 
-export const copyRoutes = (store: ManagementStore, write: UnitOfWork, keyring: Keyring) => [copyRoute(write, keyring), importRoute(store, write, keyring)];
+export const copyRoutes = (write: UnitOfWork, keyring: Keyring) => [copyRoute(write, keyring), importRoute(write, keyring)];
 
 const copyRoute = (write: UnitOfWork, keyring: Keyring) =>
   route({
@@ -47,14 +46,17 @@ const copyRoute = (write: UnitOfWork, keyring: Keyring) =>
           throw Problems.versionChanged({ detail: `The newest version in '${to}' is ${before}, not ${expectedVersion}.` });
         const row = await store.versions.lock(secret.id, source, version ?? newest.get(source) ?? 0);
         if (!row) throw Problems.versionMissing();
-        const result = await appendValueOf(store, row, { environmentId, keyring, active, createdAt: write.clock() });
-        return { applicationId, result, parts: [{ environment: to, version: result.version }] };
+        const now = write.clock();
+        if (version === undefined && !isActive(row, now))
+          throw Problems.versionMissing({ detail: `The newest version in '${from}', ${row.version}, is not active; copy one by its number.` });
+        const result = await appendValueOf(store, row, { environmentId, keyring, active, createdAt: now });
+        return { applicationId, result, parts: [{ environment: to, version: result.version, detail: `from ${from}, version ${row.version}` }] };
       });
       return answer(201, copied);
     },
   });
 
-const importRoute = (store: ManagementStore, write: UnitOfWork, keyring: Keyring) =>
+const importRoute = (write: UnitOfWork, keyring: Keyring) =>
   route({
     method: 'post',
     path: '/api/management/applications/{slug}/environments/{envSlug}/import',
@@ -75,13 +77,16 @@ const importRoute = (store: ManagementStore, write: UnitOfWork, keyring: Keyring
       requireAcceptable(entries, as);
       const planAll = async (from: ManagementStore, applicationId: string) => {
         const place = { applicationId, environmentId: await findEnvironment(from, applicationId, envSlug), environment: envSlug };
-        return { place, steps: await (as === 'secrets' ? planSecrets(from, entries, { place, keyring }) : planConfiguration(from, entries, place)) };
+        return {
+          place,
+          steps: await (as === 'secrets' ? planSecrets(from, entries, { place, keyring, now: write.clock() }) : planConfiguration(from, entries, place)),
+        };
       };
-      if (dryRun) return { items: itemsOf((await planAll(store, (await findApplication(store, slug)).id)).steps) };
       const action = as === 'secrets' ? 'secret.import' : 'configuration.import';
       return write.run(request, { action, application: slug, environment: envSlug }, async (inTransaction, active) => {
         const applicationId = await lockApplication(inTransaction, slug);
         const { place, steps } = await planAll(inTransaction, applicationId);
+        if (dryRun) return { applicationId, result: { items: itemsOf(steps) }, parts: [] };
         const changed = steps.filter(({ change }) => change === 'created' || change === 'updated');
         const writing = { place: { ...place, createdAt: write.clock() }, active };
         const parts = await (as === 'secrets' ? addSecrets(inTransaction, changed, writing) : setConfiguration(inTransaction, changed, writing.place));
@@ -126,7 +131,10 @@ function requireAcceptable(entries: readonly DotenvEntry[], as: 'secrets' | 'con
 type Step = ImportedItem & { readonly value: string; /** The id of the secret, where it exists. */ readonly id?: string };
 type Place = { readonly applicationId: string; readonly environmentId: string; readonly environment: string };
 
-async function planSecrets(store: ManagementStore, entries: readonly DotenvEntry[], { place, keyring }: { readonly place: Place; readonly keyring: Keyring }) {
+type Comparing = { readonly place: Place; readonly keyring: Keyring; readonly now: Date };
+
+async function planSecrets(store: ManagementStore, entries: readonly DotenvEntry[], comparing: Comparing) {
+  const { place } = comparing;
   const existing = new Map((await store.secrets.list(place.applicationId)).map(({ name, id }) => [name, id]));
   const steps: Step[] = [];
   for (const entry of entries) {
@@ -134,19 +142,23 @@ async function planSecrets(store: ManagementStore, entries: readonly DotenvEntry
     const id = existing.get(name);
     if (isEmpty(entry)) steps.push({ name, value, change: 'empty' });
     else if (id === undefined) steps.push({ name, value, change: 'created' });
-    else steps.push({ name, value, id, change: await changeOf(store, { value, id, place, keyring }) });
+    else steps.push({ name, value, id, change: await changeOf(store, { value, id, ...comparing }) });
   }
   return steps;
 }
 
-type Compared = { readonly value: string; readonly id: string; readonly place: Place; readonly keyring: Keyring };
+/** Whether it is served at this time. */
+const isActive = ({ isEnabled, notBefore, expiresAt }: SealedVersion, now: Date) =>
+  isEnabled && (notBefore === null || dateOf(notBefore) <= now) && (expiresAt === null || dateOf(expiresAt) >= now);
 
-/** Compares with the newest version. */
-async function changeOf(store: ManagementStore, { value, id, place, keyring }: Compared): Promise<'created' | 'updated' | 'unchanged'> {
+type Compared = Comparing & { readonly value: string; readonly id: string };
+
+/** Compares with the newest version: one that is not served is replaced, though its value is the same. */
+async function changeOf(store: ManagementStore, { value, id, place, keyring, now }: Compared): Promise<'created' | 'updated' | 'unchanged'> {
   const newest = (await store.versions.newest(id, [place.environmentId])).get(place.environmentId);
   const row = newest === undefined ? undefined : await store.versions.lock(id, place.environmentId, newest);
   if (!row) return 'created';
-  return row.isEnabled && openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row)) === value ? 'unchanged' : 'updated';
+  return isActive(row, now) && openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row)) === value ? 'unchanged' : 'updated';
 }
 
 async function planConfiguration(store: ManagementStore, entries: readonly DotenvEntry[], { applicationId, environment }: Place): Promise<Step[]> {

@@ -19,7 +19,7 @@ type Done<T> = {
   readonly result: T;
   readonly applicationId: string;
   /** Where one act has several parts, an audit entry for each. */
-  readonly parts?: readonly { readonly environment: string; readonly version?: number; readonly subject?: string }[];
+  readonly parts?: readonly { readonly environment: string; readonly version?: number; readonly subject?: string; readonly detail?: string }[];
 };
 
 export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
@@ -49,10 +49,15 @@ export function createUnitOfWork({
         const store = createManagementStore(inTransaction);
         const { result, applicationId, parts } = await work(store, active);
         const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
-        const entries = parts?.map(({ environment, version, subject }) =>
-          createEntry(actor, { ...target, environment, ...(subject !== undefined && { subject }) }, { ...done, version: version ?? null }),
+        const entries = parts?.map(({ environment, version, subject, detail }) =>
+          createEntry(
+            actor,
+            { ...target, environment, ...(subject !== undefined && { subject }) },
+            { ...done, version: version ?? null, ...(detail && { detail }) },
+          ),
         );
-        await createAuditStore(inTransaction).add(entries ?? [createEntry(actor, target, done)]);
+        // An act that changed nothing is recorded, too: it may have compared a guess with a value.
+        await createAuditStore(inTransaction).add(entries && entries.length > 0 ? entries : [createEntry(actor, target, done)]);
         // The last one: from here to the commit the writes to all applications take turns.
         await createChangeStore(inTransaction).append(changesOf(target, await placesOf(store, { target, applicationId, parts }), done.occurredAt));
         return result;

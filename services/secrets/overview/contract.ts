@@ -71,10 +71,12 @@ export const Expiring = z
   .meta({ id: 'Expiring', description: 'A page of versions that expire.' });
 
 const auditList = 'audit';
+/** A text with NUL, which Postgres cannot hold, names nothing. */
+const Named = z.string().transform((text) => (text.includes('\0') ? '' : text));
 export const AuditQuery = z.object({
-  application: z.string().optional().meta({ description: 'The slug of the application' }),
+  application: Named.optional().meta({ description: 'The slug of the application' }),
   plane: queryChoice(planes).optional().meta({ description: 'Who asked: an administrator, an application, or a command' }),
-  actor: z.string().optional().meta({ description: 'The id of the key or token, as entries have it' }),
+  actor: Named.optional().meta({ description: 'The id of the key or token, as entries have it' }),
   action: queryChoice(actions).optional().meta({ description: 'The action' }),
   outcome: queryChoice(outcomes).optional().meta({ description: 'How it ended' }),
   from: TimestampInput.optional().describe('Entries from this time on, inclusive'),

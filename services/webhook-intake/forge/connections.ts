@@ -127,7 +127,7 @@ export function createConnections({ counts = { processed: 0, failed: 0 }, onEmpt
     if (one.broker.isConnected) one.reachableAtMs = clock();
     if (one.isConfigured) {
       const isDue = one.broker.isConnected && clock() >= one.emptyToldAtMs + tellEmptyEveryMs;
-      return void (isDue && (await isEmpty(one)) && clock() >= one.busyUntilMs && (await tellEmpty(one)));
+      return void (isDue && (await isEmpty(one)) && clock() >= one.busyUntilMs + quietMs && (await tellEmpty(one)));
     }
     const about = { queue, connection: one.connection.name };
     if (clock() - one.reachableAtMs >= unreachableMs) {

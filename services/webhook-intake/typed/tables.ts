@@ -115,7 +115,10 @@ function pushed(event: ForgeEvent): readonly Change[] {
 }
 
 /** The test delivery of a webhook's page, which pushes nothing: from zeros to zeros, or from the newest commit to itself. */
-const isEmptyPush = (payload: unknown) => memberAt(payload, 'before') === memberAt(payload, 'after');
+const isEmptyPush = (payload: unknown) => {
+  const after = textAt(payload, 'after');
+  return after !== undefined && after === textAt(payload, 'before');
+};
 
 type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
 

@@ -36,6 +36,12 @@ describe('parseDotenv', () => {
     it(`reads ${what} as Node does`, () => expect(valuesOf(text)).to.deep.equal({ ...parseEnv(text) }));
   }
 
+  it('reads a megabyte of blanks in a value, and of values in quotes over two lines, in one pass', () => {
+    const [blanks, quoted] = [`A=x${' '.repeat(1_000_000)}y`, Array.from({ length: 100_000 }, (_, index) => `A${index}="\n"`).join('\n')];
+    expect(valuesOf(blanks)).to.have.all.keys('A');
+    expect(parseDotenv(quoted)).to.have.length(100_000);
+  });
+
   it('knows one escape, the line feed in double quotes, and leaves other backslashes', () => {
     expect(valuesOf(String.raw`A="C:\temp\x"`)).to.deep.equal({ A: String.raw`C:\temp\x` });
     expect(valuesOf(String.raw`A="one\ntwo \\ \$ \r"`)).to.deep.equal({ A: `one\ntwo ${String.raw`\\ \$ \r`}` });

@@ -1,5 +1,6 @@
 // The list of an environment's secrets, for the application that holds the key.
 import { expect } from 'chai';
+import { createConsumerStore, hashOfKey } from '../../../../services/secrets/consumer/store.ts';
 import { consume, manage, member, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
 import { auditOf } from './audited.ts';
 
@@ -43,6 +44,20 @@ describe('GET /api/consumer/secrets', () => {
       ['a', newest],
       ['b', other],
     ]);
+  });
+
+  it('reads no ciphertext for a list without values', async () => {
+    await put('a');
+    const asked = { keyHash: hashOfKey(application.key), environment: 'local', after: '', prefix: '', limit: 10 };
+    const [row] = await createConsumerStore(running.service.database, () => new Date()).listSecrets({ ...asked, withValues: false });
+    expect(row).to.include({ name: 'a', ciphertext: null });
+    expect(Object.values(row ?? {}).filter((value) => Buffer.isBuffer(value) && value.length === secretValue('a').length)).to.deep.equal([]);
+  });
+
+  it('refuses a cursor with NUL, and a stranger by the key', async () => {
+    const after = Buffer.from('["consumer-secrets","\\u0000"]').toString('base64url');
+    expect((await list(`&after=${after}`)).status).to.equal(400);
+    expect((await consume(running.url, 'no key', `/secrets?environment=local&after=${after}`)).status).to.equal(401);
   });
 
   it('is paged by a cursor that loses and repeats nothing, also while secrets come and go', async () => {

@@ -58,11 +58,28 @@ describe('values from elsewhere', () => {
         expect(await status('a', body)).to.equal(400);
     });
 
-    it('is in the audit, with the version that it made', async () => {
+    it('copies a version that is not active only where it is named', async () => {
+      await put('a');
+      const leaked = await put('a', { isEnabled: false });
+      await put('b', { expiresAt: '2020-01-01T00:00:00Z' });
+      await put('c', { notBefore: '2999-01-01T00:00:00Z' });
+      for (const name of ['a', 'b', 'c']) expect((await copy(name, { from: 'local', to: 'production' })).status, name).to.equal(404);
+      expect((await copy('a', { from: 'local', to: 'production', version: 2 })).status).to.equal(201);
+      expect(await valueIn('production', 'a')).to.equal(leaked);
+    });
+
+    it('is in the audit, with the version that it made and where that came from', async () => {
       await put('a');
       await copy('a', { from: 'local', to: 'production' });
       const [entry] = await auditOf(running.service, application.slug, { plane: 'management', count: 5 });
-      expect(entry).to.include({ action: 'secret.copy', environment: 'production', subject: 'a', version: 1, outcome: 'done' });
+      expect(entry).to.include({
+        action: 'secret.copy',
+        environment: 'production',
+        subject: 'a',
+        version: 1,
+        outcome: 'done',
+        detail: 'from local, version 1',
+      });
     });
   });
 
@@ -88,6 +105,21 @@ describe('values from elsewhere', () => {
       const versions = await manage(running.url, 'GET', `/${application.slug}/secrets/ONE/versions/local`);
       expect(versions.body).to.have.length(1);
       expect(changes(await importFile(`ONE="${one}"`, 'as=secrets', 'production'))).to.deep.equal(['ONE created']);
+    });
+
+    it('brings back a value that is not served any more', async () => {
+      const value = await put('ONE', { expiresAt: '2020-01-01T00:00:00Z' });
+      expect(changes(await importFile(`ONE="${value}"`))).to.deep.equal(['ONE updated']);
+      expect(await valueIn('local', 'ONE')).to.equal(value);
+    });
+
+    it('is in the audit where it changes nothing or only tries, since it compares a guess with a value', async () => {
+      const value = await put('ONE');
+      for (const query of ['as=secrets', 'as=secrets&dryRun=true']) expect(changes(await importFile(`ONE="${value}"`, query))).to.deep.equal(['ONE unchanged']);
+      const entries = await auditOf(running.service, application.slug, { plane: 'management', count: 6 });
+      expect(entries.filter(({ action, environment, outcome }) => action === 'secret.import' && environment === 'local' && outcome === 'done')).to.have.length(
+        2,
+      );
     });
 
     it('only says what it would do with dryRun', async () => {
