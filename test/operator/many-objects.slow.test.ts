@@ -17,7 +17,7 @@ import { mebibyte } from '../support/usage.ts';
 import { eventually } from '../support/wait.ts';
 import { createTestCluster, type TestCluster } from './operator.ts';
 
-/** What is promised: `TEST_OPERATOR_OBJECTS=1000 TEST_OPERATOR_QUIET_SECONDS=300`. */
+/** The promise is tried by `TEST_OPERATOR_OBJECTS=1000 TEST_OPERATOR_QUIET_SECONDS=300`. */
 const count = Number(process.env['TEST_OPERATOR_OBJECTS'] ?? 60);
 const quietSeconds = Number(process.env['TEST_OPERATOR_QUIET_SECONDS'] ?? 5);
 const synced = resourceOf('SyncedSecret');

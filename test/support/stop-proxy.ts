@@ -9,7 +9,7 @@ export type StopProxy = {
   readonly url: string;
   /** Requests that were passed on, without bodies of watches. */
   readonly passed: readonly Passed[];
-  /** The first request that is meant is answered to nobody; from then on nothing is passed, until `resume`. */
+  /** The first request that is meant gets no answer; from then on nothing is passed on until `resume`. */
   stopAfter(isMeant: (passed: Passed) => boolean): Promise<Passed>;
   resume(): void;
   close(): Promise<void>;

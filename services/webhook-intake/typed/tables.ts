@@ -115,10 +115,7 @@ function pushed(event: ForgeEvent): readonly Change[] {
 }
 
 /** The test delivery of a webhook's page, which pushes nothing: from zeros to zeros, or from the newest commit to itself. */
-const isEmptyPush = (payload: unknown) => {
-  const after = textAt(payload, 'after');
-  return after !== undefined && after === textAt(payload, 'before');
-};
+const isEmptyPush = (payload: unknown) => isObject(payload) && payload['after'] !== undefined && payload['after'] === payload['before'];
 
 type State = { readonly name: string | undefined; readonly isDeleted: boolean; readonly members: JsonObject };
 

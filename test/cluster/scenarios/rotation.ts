@@ -37,7 +37,7 @@ async function install(signalbox: Installation, stage: Parameters<Scenario['run'
   await installOperator(signalbox, stage, { secrets: { url: 'http://signalbox-secrets' } });
 }
 
-/** Two pods that read without a pause from their start until three seconds after they are told to stop. */
+/** Two pods that read without a pause from their start until three seconds after SIGTERM. */
 function reader(image: string): object {
   const script = `
     let isStopping = false;
