@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { BatchHandler, Broker, Consumer } from '../../platform/broker/broker.ts';
 import type { BrokerSettings } from '../../platform/broker/environment.ts';
+import { finishWithin } from '../../platform/broker/outcomes.ts';
 import { describeError, toError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log.ts';
 import { createWakeUp, every, sleepUntil } from '../../platform/time.ts';
@@ -200,6 +201,8 @@ export function createConnections({ counts = { processed: 0, failed: 0 }, onEmpt
 type FollowOptions = { readonly brokers: BrokerSettings; readonly stopping: AbortSignal; readonly log: Log };
 
 const followEveryMs = 1000;
+/** The time left to a look at the queues once the process stops. */
+const lastLookMs = 1000;
 
 /**
  * Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. It is
@@ -218,10 +221,13 @@ export async function followConfigured(connections: Pick<Connections, 'configure
         .then(connections.configure, (error: unknown) => log.error({ error }, 'reading the broker connections failed, keeping the known ones'));
     }
   }
+  // A broker or database that hangs must not hold up the end of the process.
+  const look = () =>
+    finishWithin(lastLookMs, stopping, connections.look()).catch((error: unknown) => log.warn({ error }, 'looking at the queues failed, trying again'));
   try {
     connections.configure(await brokers.read(false));
     // A broker that hangs holds up the closing of removed connections, and no look at the file.
-    await Promise.all([readChanges(), every(followEveryMs, stopping, connections.look)]);
+    await Promise.all([readChanges(), every(followEveryMs, stopping, look)]);
   } finally {
     await connections.close();
   }
