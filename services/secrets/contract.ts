@@ -225,6 +225,9 @@ export const ConfigurationUpdate = z
   .meta({ id: 'ConfigurationUpdate', description: 'The members of a configuration entry that can change.', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 
+/** A name in a cursor: none has NUL, which Postgres cannot hold. */
+export const CursorName = z.string().refine((text) => !text.includes('\0'));
+
 export const theName = { description: 'The name of the secret' };
 export const theKey = { description: 'The key of the entry; a slash in it is sent as %2F' };
 const parts = {

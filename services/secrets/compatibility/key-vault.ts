@@ -7,6 +7,7 @@ import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
 import type { SecretProperties } from '../consumer/contract.ts';
+import { CursorName } from '../contract.ts';
 import { named, type SecretReader } from '../consumer/reader.ts';
 import { hashOfKey } from '../consumer/store.ts';
 import { loginRoutes } from './key-vault-login.ts';
@@ -95,7 +96,7 @@ const placeOf = ({ headers, params, requestId }: Asked) => ({
 const cursorList = 'key-vault-secrets';
 const Page = z.object({
   maxresults: queryInteger({ min: 1, max: 25, default: 25 }).meta({ description: 'How many secrets' }),
-  $skiptoken: queryCursor(cursorList, z.tuple([z.string()])),
+  $skiptoken: queryCursor(cursorList, z.tuple([CursorName])),
 });
 
 const Bundle = z.looseObject({ id: z.string().describe('The address of the secret') }).meta({ id: 'KeyVaultSecret', description: 'A secret of a vault.' });

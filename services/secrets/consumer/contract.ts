@@ -1,7 +1,7 @@
 // The schemas of the consumer plane of the secrets service.
 import { z } from 'zod';
 import { queryBoolean, queryCursor, queryInteger, Timestamp } from '../../platform/schema.ts';
-import { theKey, theName } from '../contract.ts';
+import { CursorName, theKey, theName } from '../contract.ts';
 
 /** Path parameters of the consumer plane, where a name that matches none is the uniform 404. */
 export const ByName = z.object({ name: z.string().meta(theName) });
@@ -19,7 +19,7 @@ export const secretList = 'consumer-secrets';
 export const InList = InQuery.extend({
   values: queryBoolean.optional().meta({ description: 'Whether the values are listed as well' }),
   limit: queryInteger({ min: 1, max: 200, default: 200 }).meta({ description: 'How many secrets; with values a page ends earlier once they are 2 MiB' }),
-  after: queryCursor(secretList, z.tuple([z.string()])),
+  after: queryCursor(secretList, z.tuple([CursorName])),
 });
 
 /** A version of a secret, as applications see it. */

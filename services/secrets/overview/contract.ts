@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { encodeCursor, queryChoice, queryCursor, queryInteger, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { actions, outcomes, planes } from '../audit.ts';
+import { CursorName } from '../contract.ts';
 
 const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });
 const next = z.string().nullable().describe('The cursor of the next page, for `after`; null on the last page');
 
 const coverageList = 'coverage';
-export const CoverageQuery = z.object({ limit, after: queryCursor(coverageList, z.tuple([z.string()])) });
+export const CoverageQuery = z.object({ limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
 export const coverageCursor = (name: string) => encodeCursor(coverageList, [name]);
 
 export const CoveredPlace = z
