@@ -56,8 +56,9 @@ export function createUnitOfWork({
             { ...done, version: version ?? null, ...(detail && { detail }) },
           ),
         );
-        // An act that changed nothing is recorded, too: it may have compared a guess with a value.
-        await createAuditStore(inTransaction).add(entries && entries.length > 0 ? entries : [createEntry(actor, target, done)]);
+        // An import that changed nothing is recorded, too: it may have compared a guess with a value.
+        const isWhole = !entries || (entries.length === 0 && target.action.endsWith('.import'));
+        await createAuditStore(inTransaction).add(isWhole ? [createEntry(actor, target, done)] : entries);
         // The last one: from here to the commit the writes to all applications take turns.
         await createChangeStore(inTransaction).append(changesOf(target, await placesOf(store, { target, applicationId, parts }), done.occurredAt));
         return result;
