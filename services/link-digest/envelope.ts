@@ -27,7 +27,10 @@ export const Page = <S extends z.ZodType>(item: S) =>
   z
     .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination })
     .meta({ id: `${String(item.meta()?.id)}Page`, description: 'The envelope of a page of a list' });
-const Next = z.string().nullable().meta({ description: 'The `after` of the next page, or null at the end; present where `after` or `limit` was given' });
+const Next = z
+  .string()
+  .nullable()
+  .meta({ description: 'The `after` of the next page, or null at the end; present where `after` or `limit` was given', examples: [null] });
 /** A list that is paged on request, by number or by cursor. */
 export const List = <S extends z.ZodType>(item: S) =>
   z

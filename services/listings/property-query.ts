@@ -27,9 +27,10 @@ function readBox(text: string): Box | undefined {
   return isBox ? { west, south, east, north } : undefined;
 }
 
+const inBox = 'Within this box: west,south,east,north in degrees; across the date line where west is above east';
 export const BoxQuery = textFor(readBox, 'must be west,south,east,north in degrees: longitudes -180 to 180, latitudes -90 to 90, south not above north').meta({
   override: { type: 'string', examples: ['-6.4,53.2,-6.1,53.4'] },
-  description: 'Within this box: west,south,east,north in degrees; across the date line where west is above east',
+  description: inBox,
 });
 
 const PropertyFilters = z.object({
@@ -49,7 +50,7 @@ const PropertyFilters = z.object({
   berMin: queryChoice(Grade).optional().meta({ description: 'This energy rating or a better one' }),
   receivedFrom: TimestampInput.optional().meta({ description: 'Received at this time or later' }),
   receivedTo: TimestampInput.optional().meta({ description: 'Received at this time or earlier' }),
-  bbox: BoxQuery.optional(),
+  bbox: BoxQuery.optional().meta({ description: inBox }),
   priceDropped: queryBoolean.optional().meta({ description: 'Only those whose last change of rent lowered it, or only the others' }),
   withdrawn: queryBoolean.optional().meta({ description: 'Only those that are no longer on offer, or only the others' }),
 });
@@ -72,7 +73,8 @@ export const HistogramQuery = filteredBy({
   buckets: queryInteger({ min: 1, max: 100, default: 20 }).meta({ description: 'How many ranges of rents there are at most' }),
 }).refine(areReceivedInOrder, receivedOutOfOrder);
 
-export const Include = queryList(queryChoice(['price', 'withdrawal', 'duplicates'])).meta({
+const Included = z.enum(['price', 'withdrawal', 'duplicates']).meta({ id: 'Included', description: 'What is added to a listing' });
+export const Include = queryList(queryChoice(Included)).meta({
   description:
     '`price` adds the rent before the last change: `previousPrice`, `priceChangedAt`; `withdrawal` adds `withdrawnAt`; `duplicates` adds other listings of the same flat',
 });

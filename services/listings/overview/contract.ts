@@ -63,7 +63,10 @@ const Bucket = z
 export const PriceHistogram = z
   .object({
     ...lookedAt,
-    medianPrice: Rent('The median rent, or null without a listing').nullable(),
+    medianPrice: z
+      .number()
+      .nullable()
+      .meta({ description: 'The median rent, or null without a listing', examples: [1850] }),
     buckets: z.array(Bucket).meta({ description: 'All ranges from the lowest rent to the highest, empty ones too; each is as wide as the others' }),
   })
   .meta({ id: 'PriceHistogram', description: 'How many listings there are by rent' });

@@ -14,7 +14,11 @@ export async function withDuplicates(store: RelationStore, listings: readonly Pr
 
 const Neighbour = Property.extend({
   metres: z.number().meta({ description: 'How far away it is, in metres', examples: [420.5] }),
-}).meta({ id: 'Neighbour', description: 'A listing near another one' });
+}).meta({
+  id: 'Neighbour',
+  description: 'A listing near another one',
+  examples: (Property.meta()?.examples ?? []).map((example) => ({ ...(example as Property), metres: 420.5 })), // as Property itself describes them
+});
 const Neighbours = z
   .object({ items: z.array(Neighbour).meta({ description: 'The neighbours, the nearest first' }) })
   .meta({ id: 'Neighbours', description: 'Listings near another one that are like it' });

@@ -5,7 +5,7 @@ import { actions, outcomes, planes } from '../audit.ts';
 import { CursorName } from '../contract.ts';
 
 const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });
-const next = z.string().nullable().describe('The cursor of the next page, for `after`; null on the last page');
+const next = z.string().nullable().meta({ description: 'The cursor of the next page, for `after`; null on the last page', examples: [null] });
 
 const coverageList = 'coverage';
 export const CoverageQuery = z.object({ limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
@@ -27,7 +27,26 @@ export const CoveredSecret = z
     name: z.string().describe('The name of the secret'),
     environments: z.array(CoveredPlace).describe('Each environment of the application, oldest first'),
   })
-  .meta({ id: 'CoveredSecret', description: 'A secret in all environments, without values.' });
+  .meta({
+    id: 'CoveredSecret',
+    description: 'A secret in all environments, without values.',
+    examples: [
+      {
+        name: 'tls-key',
+        environments: [
+          {
+            environment: 'production',
+            version: 3,
+            newestVersion: 3,
+            createdAt: '2026-03-15T12:00:00.000Z',
+            expiresAt: null,
+            lastReadAt: '2026-03-15T12:05:00.000Z',
+            inheritedFrom: null,
+          },
+        ],
+      },
+    ],
+  });
 export type CoveredSecret = z.output<typeof CoveredSecret>;
 export const Coverage = z
   .object({ items: z.array(CoveredSecret).describe('The secrets, by name'), next })
@@ -72,14 +91,16 @@ export const Expiring = z
   .meta({ id: 'Expiring', description: 'A page of versions that expire.' });
 
 const auditList = 'audit';
+const AuditPlane = z.enum(planes).meta({ id: 'AuditPlane', description: 'Who asked: an administrator, an application, or a command' });
+const AuditOutcome = z.enum(outcomes).meta({ id: 'AuditOutcome', description: 'How it ended' });
 /** A text with NUL, which Postgres cannot hold, names nothing. */
 const Named = z.string().transform((text) => (text.includes('\0') ? '' : text));
 export const AuditQuery = z.object({
   application: Named.optional().meta({ description: 'The slug of the application' }),
-  plane: queryChoice(planes).optional().meta({ description: 'Who asked: an administrator, an application, or a command' }),
+  plane: queryChoice(AuditPlane).optional().meta({ description: 'Who asked: an administrator, an application, or a command' }),
   actor: Named.optional().meta({ description: 'The id of the key or token, as entries have it' }),
   action: queryChoice(actions).optional().meta({ description: 'The action' }),
-  outcome: queryChoice(outcomes).optional().meta({ description: 'How it ended' }),
+  outcome: queryChoice(AuditOutcome).optional().meta({ description: 'How it ended' }),
   from: TimestampInput.optional().describe('Entries from this time on, inclusive'),
   to: TimestampInput.optional().describe('Entries before this time'),
   limit,
@@ -91,14 +112,14 @@ export const AuditItem = z
   .object({
     id: z.uuid().describe('Its id'),
     occurredAt: Timestamp.describe('When it was'),
-    plane: z.enum(planes).describe('Who asked: an administrator, an application, or a command'),
+    plane: AuditPlane,
     keyId: z.string().describe('Which key or token it was, never the credential itself'),
     action: z.string().describe('The action, such as `secret.read`'),
     application: z.string().describe('The slug of the application as it was asked for; `*` of a command'),
     environment: z.string().nullable().describe('The slug of the environment'),
     subject: z.string().nullable().describe("The secret's name, the entry's key, or the id of a key"),
     version: z.int32().nullable().describe('The version that was served or added'),
-    outcome: z.enum(outcomes).describe('How it ended'),
+    outcome: AuditOutcome,
     detail: z.string().nullable().describe('Why it was not done'),
     requestId: z.string().describe('The id of the request'),
   })
