@@ -89,6 +89,25 @@ export const Duplicate = z
   });
 export type Duplicate = z.output<typeof Duplicate>;
 
+export const exampleProperty = {
+  id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+  ...exampleListing,
+  eircode: 'D02 X285',
+  routingKey: 'D02',
+  currency: 'EUR',
+  baths: 1,
+  propertyType: 'Apartment',
+  berRating: 'B3',
+  mainImageUrl: null,
+  latitude: 53.3437,
+  longitude: -6.2546,
+  status: 'inbox',
+  receivedAt: '2026-03-15T12:00:00.000Z',
+  approvedAt: null,
+  recycledAt: null,
+  notes: null,
+};
+
 /** A listing as callers see it: A.1 of the interface document. */
 export const Property = z
   .object({
@@ -126,26 +145,7 @@ export const Property = z
   .meta({
     id: 'Property',
     description: 'A listing of a property to rent',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        ...exampleListing,
-        eircode: 'D02 X285',
-        routingKey: 'D02',
-        currency: 'EUR',
-        baths: 1,
-        propertyType: 'Apartment',
-        berRating: 'B3',
-        mainImageUrl: null,
-        latitude: 53.3437,
-        longitude: -6.2546,
-        status: 'inbox',
-        receivedAt: '2026-03-15T12:00:00.000Z',
-        approvedAt: null,
-        recycledAt: null,
-        notes: null,
-      },
-    ],
+    examples: [exampleProperty],
   });
 export type Property = z.output<typeof Property>;
 

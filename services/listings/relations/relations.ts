@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid, queryInteger } from '../../platform/schema.ts';
-import { Problems, Property } from '../contract.ts';
+import { exampleProperty, Problems, Property } from '../contract.ts';
 import type { ListingStore } from '../store.ts';
 import type { RelationStore } from './store.ts';
 
@@ -17,7 +17,7 @@ const Neighbour = Property.extend({
 }).meta({
   id: 'Neighbour',
   description: 'A listing near another one',
-  examples: (Property.meta()?.examples ?? []).map((example) => ({ ...(example as Property), metres: 420.5 })), // as Property itself describes them
+  examples: [{ ...exampleProperty, metres: 420.5 }],
 });
 const Neighbours = z
   .object({ items: z.array(Neighbour).meta({ description: 'The neighbours, the nearest first' }) })

@@ -5,7 +5,10 @@ import { actions, outcomes, planes } from '../audit.ts';
 import { CursorName } from '../contract.ts';
 
 const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });
-const next = z.string().nullable().meta({ description: 'The cursor of the next page, for `after`; null on the last page', examples: [null] });
+const next = z
+  .string()
+  .nullable()
+  .meta({ description: 'The cursor of the next page, for `after`; null on the last page', examples: [null] });
 
 const coverageList = 'coverage';
 export const CoverageQuery = z.object({ limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
@@ -123,7 +126,26 @@ export const AuditItem = z
     detail: z.string().nullable().describe('Why it was not done'),
     requestId: z.string().describe('The id of the request'),
   })
-  .meta({ id: 'AuditItem', description: 'An entry of the audit.' });
+  .meta({
+    id: 'AuditItem',
+    description: 'An entry of the audit.',
+    examples: [
+      {
+        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+        occurredAt: '2026-03-15T12:00:00.000Z',
+        plane: 'management',
+        keyId: 'admin-3f1c9a20',
+        action: 'secret.copy',
+        application: 'shop',
+        environment: 'production',
+        subject: 'tls-key',
+        version: 3,
+        outcome: 'done',
+        detail: 'from staging, version 7',
+        requestId: '0c1f6c1e-6a0f-4a5b-9f43-0d0b2f1c7e55',
+      },
+    ],
+  });
 export const AuditPage = z
   .object({ items: z.array(AuditItem).describe('The entries, newest first'), next })
   .meta({ id: 'AuditPage', description: 'A page of the audit.' });
