@@ -73,7 +73,7 @@ export const HistogramQuery = filteredBy({
   buckets: queryInteger({ min: 1, max: 100, default: 20 }).meta({ description: 'How many ranges of rents there are at most' }),
 }).refine(areReceivedInOrder, receivedOutOfOrder);
 
-const Included = z.enum(['price', 'withdrawal', 'duplicates']).meta({ id: 'Included', description: 'What is added to a listing' });
+const Included = z.enum(['price', 'withdrawal', 'duplicates']).meta({ id: 'Included', description: 'An addition to a listing' });
 export const Include = queryList(queryChoice(Included)).meta({
   description:
     '`price` adds the rent before the last change: `previousPrice`, `priceChangedAt`; `withdrawal` adds `withdrawnAt`; `duplicates` adds other listings of the same flat',
