@@ -225,6 +225,10 @@ export const ConfigurationUpdate = z
   .meta({ id: 'ConfigurationUpdate', description: 'The members of a configuration entry that can change.', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 
+/** Headers of an answer that no cache may keep, and their description. */
+export const unkept = { 'Cache-Control': 'no-store' };
+export const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
+
 /** A name in a cursor: none has NUL, which Postgres cannot hold. */
 export const CursorName = z.string().refine((text) => !text.includes('\0'));
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { answer, route } from '../../platform/http/route.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { every, withTimeout } from '../../platform/time.ts';
-import { Change, ChangesAfter, ChangesPage, Problems } from '../contract.ts';
+import { Change, ChangesAfter, ChangesPage, Problems, unkept } from '../contract.ts';
 import type { ChangeRow, ChangeStore } from './store.ts';
 
 const pageSize = 100;
@@ -113,7 +113,6 @@ function countersOf(metrics: Metrics, waiting: () => number): (outcome: (typeof 
 }
 
 /** The next poll must ask, not a cache. */
-const unkept = { 'Cache-Control': 'no-store' };
 
 export const changeRoutes = (polls: ChangePolls) => [
   route({

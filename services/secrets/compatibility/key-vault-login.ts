@@ -5,6 +5,7 @@ import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { Common } from '../../platform/problem.ts';
 import type { SecretReader } from '../consumer/reader.ts';
 import { hashOfKey } from '../consumer/store.ts';
+import { describedUnkept, unkept } from '../contract.ts';
 
 const LoginError = z
   .object({ error: z.string().describe('The error of RFC 6749 section 5.2'), error_description: z.string().describe('The error in words') })
@@ -42,9 +43,6 @@ const form = 'application/x-www-form-urlencoded';
 /** Clients keep a token so long, and log in again when it is refused. */
 const tokenSeconds = 3600;
 
-const unkept = { 'Cache-Control': 'no-store' };
-const describedUnkept = { 200: { 'Cache-Control': '`no-store`: no cache may keep the answer' } };
-
 const LoginForm = z.object({ grant_type: z.string().describe('`client_credentials`'), client_secret: z.string().describe('The key of an application') });
 
 export const loginRoutes = ({ reader }: { readonly reader: SecretReader }) => [
@@ -69,7 +67,7 @@ export const loginRoutes = ({ reader }: { readonly reader: SecretReader }) => [
     operationId: 'keyVaultLogIn',
     access: 'checkedByHandler',
     refusals,
-    describedAnswerHeaders: describedUnkept,
+    describedAnswerHeaders: { 200: describedUnkept },
     summary: 'Exchanges the key of an application for a token, which is that key',
     description: 'The grant of client credentials (RFC 6749 section 4.4). The client id and the scope are not looked at.',
     body: rawBody({ mediaTypes: [form], maxBytes: maxFormBytes, timeoutMs: formMs }),

@@ -7,7 +7,7 @@ import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
 import type { SecretProperties } from '../consumer/contract.ts';
-import { CursorName } from '../contract.ts';
+import { CursorName, describedUnkept, unkept } from '../contract.ts';
 import { named, type SecretReader } from '../consumer/reader.ts';
 import { hashOfKey } from '../consumer/store.ts';
 import { loginRoutes } from './key-vault-login.ts';
@@ -60,8 +60,6 @@ function tokenHash(headers: IncomingHttpHeaders): Buffer {
 
 type KeyVaultParts = { readonly reader: SecretReader };
 
-const unkept = { 'Cache-Control': 'no-store' };
-const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
 const ofKeyVault = {
   access: 'checkedByHandler',
   refusals,

@@ -9,6 +9,7 @@ import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { named, notFound, type SecretReader } from '../consumer/reader.ts';
 import { hashOfKey } from '../consumer/store.ts';
+import { describedUnkept, unkept } from '../contract.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
 
@@ -32,15 +33,12 @@ function tokenHash(headers: IncomingHttpHeaders): Buffer {
   return hashOfKey(token);
 }
 
-const unkept = { 'Cache-Control': 'no-store' };
-const described = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
-
 /** Members that all routes have; each checks the token in the statement that reads. */
 const ofVault = {
   access: 'checkedByHandler',
   refusals,
   describedHeaders: { 'X-Vault-Token': { description: 'The key of an application; `Authorization: Bearer` is accepted as well', isRequired: true } },
-  describedAnswerHeaders: { 200: described },
+  describedAnswerHeaders: { 200: describedUnkept },
 } as const;
 
 const Envelope = z.looseObject({ data: z.looseObject({}).describe('The answer itself') }).meta({ id: 'VaultAnswer', description: "An answer of Vault's API." });

@@ -3,6 +3,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
 import { type Action, type Audit, createEntry, type Outcome } from '../audit.ts';
+import { unkept } from '../contract.ts';
 import type { ConsumerSecret, SecretProperties } from './contract.ts';
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
@@ -40,7 +41,7 @@ export type SecretPage = {
 };
 
 // A cache may keep a 404 by itself, RFC 9110 section 15.5.5, and would answer it after the value is there, to others, too.
-export const notFound = () => Common.notFound({ headers: { 'Cache-Control': 'no-store' } });
+export const notFound = () => Common.notFound({ headers: unkept });
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
 /** A text with NUL, which Postgres cannot store, names nothing. */

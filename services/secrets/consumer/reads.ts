@@ -4,6 +4,7 @@ import { credentialRefused, type Guard } from '../../platform/http/credentials.t
 import { answer, route } from '../../platform/http/route.ts';
 import { Common, type Problem } from '../../platform/problem.ts';
 import { encodeCursor } from '../../platform/schema.ts';
+import { describedUnkept, unkept } from '../contract.ts';
 import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, ConsumerSecrets, InList, InQuery, secretList } from './contract.ts';
 import type { KeyUses } from './key-uses.ts';
 import { inherited, named, notFound, type SecretReader } from './reader.ts';
@@ -41,8 +42,6 @@ export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
 });
 
 /** No cache may keep a value. */
-const unkept = { 'Cache-Control': 'no-store' };
-const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
 const ofConsumerPlane = { access: 'checkedByHandler', describedAnswerHeaders: { 200: describedUnkept, 404: describedUnkept } } as const;
 
 export type ConsumerParts = {

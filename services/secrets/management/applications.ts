@@ -3,7 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
-import { Application, ApplicationUpdate, CreatedApplication, InApplication, keyPrefix, NewApplication, PlainKey, Problems, slugOf } from '../contract.ts';
+import {
+  Application,
+  ApplicationUpdate,
+  CreatedApplication,
+  InApplication,
+  keyPrefix,
+  NewApplication,
+  PlainKey,
+  Problems,
+  slugOf,
+  unkept,
+} from '../contract.ts';
 import { hashOfKey } from '../consumer/store.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -15,7 +26,6 @@ export function newApiKey() {
 }
 
 /** The one time a key is shown, it must not be kept by anything on the way. */
-export const unkept = { 'Cache-Control': 'no-store' };
 export const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the key' };
 
 export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => [

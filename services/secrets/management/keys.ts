@@ -1,7 +1,7 @@
 // Further keys of an application, beside the one that it was created with: routes and rules. With two of them a key is replaced without a gap.
 import { answer, route } from '../../platform/http/route.ts';
-import { InApplication, Problems } from '../contract.ts';
-import { describedUnkept, findApplication, newApiKey, unkept } from './applications.ts';
+import { InApplication, Problems, unkept } from '../contract.ts';
+import { describedUnkept, findApplication, newApiKey } from './applications.ts';
 import { ApplicationKeys, CreatedKey, maxKeys, NewKey, OfKey } from './contract.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
