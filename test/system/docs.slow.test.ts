@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { hashPassword } from '../../services/link-digest/login/password.ts';
+import { hashPassword } from '../../services/platform/password.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 // `signalbox digest hash-password`: prints the hash of a password.
 import { readPassword } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
-import { hashPassword } from '../login/password.ts';
+import { hashPassword } from '../../platform/password.ts';
 
 export const hashPasswordCommand: Subcommand = {
   summary: 'print the Digest__AdminPasswordHash of a password from the prompt or standard input',

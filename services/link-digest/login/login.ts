@@ -5,11 +5,10 @@ import { clientIn } from '../../platform/client-address.ts';
 import { isOneOf } from '../../platform/http/credentials.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { route } from '../../platform/http/route.ts';
+import { createPasswordCheck } from '../../platform/password.ts';
 import { Common } from '../../platform/problem.ts';
-import { createSemaphore } from '../../platform/semaphore.ts';
 import { Credentials, Login } from '../contract.ts';
 import { success, Success } from '../envelope.ts';
-import { isPassword } from './password.ts';
 import type { LoginConfig, TokenConfig } from './settings.ts';
 import type { LoginStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
@@ -22,31 +21,17 @@ type LoginParts = {
   readonly limit: Pick<RateLimit, 'attempt'>;
 };
 
-/** Each hash takes 32 MiB and a thread; many at once would exhaust the service's memory, and the threads that look up host names. */
-const hashesAtOnce = 2;
-const hashWaitMs = 10_000;
-
-/** Compares with all passwords, also after a match, so that the time tells nothing. */
-function createPasswordCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (presented: string) => Promise<boolean> {
+function createCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (presented: string) => Promise<boolean> {
   const isPlain = isOneOf(adminPasswords);
-  const turns = createSemaphore(hashesAtOnce);
-  return async (presented) => {
-    if (!adminPasswordHashes) return isPlain(presented);
-    if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
-    try {
-      let isRight = false;
-      for (const hash of adminPasswordHashes) isRight = (await isPassword(presented, hash.reveal())) || isRight;
-      return isRight;
-    } finally {
-      turns.release(1);
-    }
-  };
+  const hashes = adminPasswordHashes?.map((hash) => hash.reveal());
+  const isHashed = createPasswordCheck();
+  return async (presented) => (hashes ? isHashed(presented, hashes) : isPlain(presented));
 }
 
 export function loginRoute({ config, store, tokens, clock, limit }: LoginParts) {
   const { adminUsername: username, expiryMinutes: minutes } = config;
   const isUsername = isOneOf([new Secret(username)]);
-  const isPasswordRight = createPasswordCheck(config);
+  const isPasswordRight = createCheck(config);
   return route({
     method: 'post',
     path: '/api/auth/login',

@@ -2,7 +2,7 @@
 import { InvalidSetting, type Setting, type Values } from '../../platform/config/config.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import { integer, optional, randomCredential, secretList, text } from '../../platform/config/settings.ts';
-import { isPasswordHash } from './password.ts';
+import { isPasswordHash } from '../../platform/password.ts';
 
 const leastKeyBytes = 32;
 

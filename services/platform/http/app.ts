@@ -34,13 +34,17 @@ export type AppParts = {
   readonly caseSensitivePaths?: boolean;
   /** Problem documents unless given. */
   readonly refusals?: RefusalForm;
+  /** Headers of every answer, unless the answer has its own value of one. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** Whether the app serves its API description; pages for people have none. Default: true. */
+  readonly isDescribed?: boolean;
 };
 
 export type App = { readonly handler: RequestListener; readonly openapi: () => object };
 
 /** @throws TypeError for a route that no guarded area covers and that does not declare its `access` */
 export function createApp(parts: AppParts): App {
-  const { health, log, descriptionGuard, corsOrigins = [], refusals = problemDocuments } = parts;
+  const { health, log, descriptionGuard, corsOrigins = [], refusals = problemDocuments, answerHeaders = {}, isDescribed = true } = parts;
   const areas = [...(descriptionGuard ? [{ prefix: '/swagger', guard: descriptionGuard } as const] : []), ...(parts.areas ?? [])];
   const own = [...parts.routes, ...healthRoutes(health)];
   const areaOf = ({ path }: AnyRoute) => findArea(areas, path);
@@ -48,14 +52,13 @@ export function createApp(parts: AppParts): App {
   // Made on request: for 40 operations it takes longer than the rest of a start, and most processes are never asked for it.
   const openapi = () => describe(parts.description, own, { areaOf, refusals });
   const routing = { ...parts, areas };
-  const router = createRouter(
-    [...own, ...swaggerRoutes(readableTitle(parts.description.title), openapi, { isGuarded: descriptionGuard !== undefined })],
-    routing,
-  );
+  const swagger = isDescribed ? swaggerRoutes(readableTitle(parts.description.title), openapi, { isGuarded: descriptionGuard !== undefined }) : [];
+  const router = createRouter([...own, ...swagger], routing);
 
   const app = new Koa<State>();
   app.use(logRequests(parts));
   app.use(closeWhenStopping(health));
+  app.use(setHeaders(answerHeaders));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(answerErrors(log, refusals));
   app.use(requireOneHost);
@@ -111,6 +114,13 @@ const closeWhenStopping =
     return next();
   };
 
+const setHeaders =
+  (headers: Readonly<Record<string, string>>): Step =>
+  (context, next) => {
+    context.set(headers);
+    return next();
+  };
+
 /** The headers that scripts of another origin may read. */
 const exposeHeaders = ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 
@@ -125,11 +135,14 @@ const answerErrors =
     try {
       await next();
     } catch (error) {
-      const problem = asProblem(error, context.state.requestId, log);
-      const { mediaType, toBody } = context.state.refusals ?? usual;
-      context.status = problem.status;
-      context.set({ ...problem.headers, 'Content-Type': mediaType });
-      context.body = JSON.stringify(toBody(problem));
+      const { requestId } = context.state;
+      const problem = asProblem(error, requestId, log);
+      const form = context.state.refusals ?? usual;
+      const asked = { method: context.method, url: context.url, headers: context.req.headers, requestId };
+      const written = (await form.write?.(problem, asked)) ?? { mediaType: form.mediaType, text: JSON.stringify(form.toBody(problem)) };
+      context.status = written.status ?? problem.status;
+      context.set({ ...problem.headers, ...written.headers, 'Content-Type': written.mediaType });
+      context.body = written.text;
       // The rest of a body that was refused is dropped, so that its sender gets to read the answer; `requestTimeout` bounds it.
       context.req.resume();
     }

@@ -1,6 +1,19 @@
 // How refusals read on the wire: problem documents of RFC 9457, unless a service has a form of its own.
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { Common, nameOf, type Problem, type ProblemKind, toDocument } from '../problem.ts';
+
+/** The request that was refused. */
+export type AskedRequest = { readonly method: string; readonly url: string; readonly headers: IncomingHttpHeaders; readonly requestId: string };
+
+export type WrittenRefusal = {
+  readonly mediaType: string;
+  readonly text: string;
+  /** Instead of the status of the problem, such as 303 with `Location` to a login page. */
+  readonly status?: number;
+  /** Beside those of the problem. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 export type RefusalForm = {
   /** How a caller recognises a refusal, in Markdown. */
@@ -8,6 +21,8 @@ export type RefusalForm = {
   readonly mediaType: string;
   /** The body, sent as JSON. */
   readonly toBody: (problem: Problem) => object;
+  /** Writes the answer where it is not, or not always, `toBody` as JSON; undefined where it is. Must not throw. */
+  readonly write?: (problem: Problem, asked: AskedRequest) => Promise<WrittenRefusal | undefined>;
   /** For the API description: a body of any of these kinds. */
   readonly schemaOf: (kinds: readonly ProblemKind[]) => z.ZodType;
 };

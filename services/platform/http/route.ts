@@ -52,6 +52,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   /** Aborted when the connection of the client ends before its answer; for handlers that wait. */
   readonly left: () => AbortSignal;
   readonly requestId: string;
+  /** The path and query as they were asked for. */
+  readonly url: string;
   /** `performance.now()` when the request's head was read: the zero of its deadlines. */
   readonly startedAtMs: number;
   /** Additions of the handler to the line of the access log. Nothing that may be long or secret. */

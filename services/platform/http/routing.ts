@@ -130,7 +130,7 @@ function parseRequest(
   const isRepeated = (name: string) => (context.req.headersDistinct[name]?.length ?? 0) > 1;
   const accepts = (...types: string[]) => chosen(context.accepts(...types));
   const acceptsEncodings = (...codings: string[]) => chosen(context.acceptsEncodings(...codings));
-  return { params, query, headers, isRepeated, accepts, acceptsEncodings, body, requestId, startedAtMs, logged, ...asked };
+  return { params, query, headers, isRepeated, accepts, acceptsEncodings, body, requestId, url: context.url, startedAtMs, logged, ...asked };
 }
 
 /** Koa answers with a list when it is given none. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { isPassword, isPasswordHash } from '../../../services/link-digest/login/password.ts';
+import { isPassword, isPasswordHash } from '../../../services/platform/password.ts';
 import { call, useService } from './service.ts';
 import { environmentOf } from './store.ts';
 

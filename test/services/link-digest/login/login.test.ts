@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { readConfig } from '../../../../services/link-digest/config.ts';
-import { hashPassword } from '../../../../services/link-digest/login/password.ts';
+import { hashPassword } from '../../../../services/platform/password.ts';
 import { type Answer, call, useService } from '../service.ts';
 import { environmentOf } from '../store.ts';
 

@@ -1,5 +1,7 @@
 // Password hashes: scrypt of node:crypto, stored with parameters and salt.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { Common } from './problem.ts';
+import { createSemaphore } from './semaphore.ts';
 
 type Parameters = { readonly N: number; readonly r: number; readonly p: number };
 
@@ -39,4 +41,26 @@ export async function hashPassword(password: string): Promise<string> {
 export async function isPassword(presented: string, hash: string): Promise<boolean> {
   const { parameters, salt, key } = read(hash);
   return timingSafeEqual(await derive(presented, salt, parameters), key);
+}
+
+/** Each hash takes 32 MiB and a thread; many at once would exhaust the service's memory, and the threads that look up host names. */
+const hashesAtOnce = 2;
+const hashWaitMs = 10_000;
+
+/**
+ * Compares a password with all hashes, also after a match, so that the time tells nothing; two at once in the process.
+ * @throws Problem 503 when too many wait
+ */
+export function createPasswordCheck(): (presented: string, hashes: readonly string[]) => Promise<boolean> {
+  const turns = createSemaphore(hashesAtOnce);
+  return async (presented, hashes) => {
+    if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
+    try {
+      let isRight = false;
+      for (const hash of hashes) isRight = (await isPassword(presented, hash)) || isRight;
+      return isRight;
+    } finally {
+      turns.release(1);
+    }
+  };
 }
