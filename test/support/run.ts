@@ -28,6 +28,7 @@ process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child
 const servers = createSharedServers({
   postgres: async () => ({ url: await (await import('./postgres.ts')).startUnsafe() }),
   rabbitmq: async () => (await import('./rabbitmq.ts')).startManaged(),
+  chromium: async () => (await import('./chromium.ts')).startChromium(),
 });
 const total = { passed: 0, failed: 0, skipped: 0 };
 const summary: string[] = [];

@@ -1,0 +1,129 @@
+// The files that pages load: style, script, manifest and icons. Each name holds a hash of its content, so that browsers keep them for good.
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { answer, type AnyRoute, Content, route } from '../platform/http/route.ts';
+import { Common } from '../platform/problem.ts';
+import type { AssetPaths } from './view/frame.ts';
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url));
+const namesIn = (folder: string, ending: string) => readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(ending));
+
+type Asset = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly packed: (coding: Coding) => Buffer };
+type Coding = 'br' | 'gzip';
+
+function asset(title: string, ending: string, mediaType: string, bytes: Buffer): Asset {
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10);
+  const made: Partial<Record<Coding, Buffer>> = {};
+  return { name: `${title}.${hash}.${ending}`, mediaType, bytes, packed: (coding) => (made[coding] ??= pack(bytes, coding)) };
+}
+
+const pack = (bytes: Buffer, coding: Coding) =>
+  coding === 'br' ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } }) : gzipSync(bytes, { level: 9 });
+
+/** One sheet of all styles; its layers decide what overrides what, once `base.css` has named them. */
+function style(): string {
+  const names = namesIn('assets/styles/', '.css').sort((one, other) => Number(other === 'base.css') - Number(one === 'base.css') || one.localeCompare(other));
+  const sheets = names.map((name) => read(`assets/styles/${name}`).toString());
+  return sheets
+    .join('\n')
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1');
+}
+
+const importLine = /^import (?:type )?(?:\{[^}]*\} from )?'(?:\.\/([\w-]+\.ts))';\n/gm;
+
+/**
+ * The script as one module: each file after those that it imports, without its types, its comments and its imports. Files of `client/` share a scope
+ * therefore, and no two may declare the same name.
+ */
+function script(): string {
+  const bodies = new Map<string, string>();
+  const add = (name: string) => {
+    if (bodies.has(name)) return;
+    bodies.set(name, '');
+    const source = read(`client/${name}`).toString();
+    for (const [, imported] of source.matchAll(importLine)) if (imported) add(imported);
+    bodies.delete(name);
+    bodies.set(name, withoutTypes(source.replaceAll(importLine, '')));
+  };
+  add('main.ts');
+  return [...bodies.values()]
+    .join('')
+    .replaceAll(/^export /gm, '')
+    .replaceAll(/^\s*(?:\/\/.*|\/\*\*.*\*\/)?\n/gm, '')
+    .replaceAll(/^\s+/gm, ' ');
+}
+
+/** Node runs our TypeScript by the same function; called by a program it warns that it may change, which no operator could do anything about. */
+function withoutTypes(source: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(source).replaceAll(/[ \t]+$/gm, '');
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** With it the console can be put on the home screen of a phone, and takes links from its share sheet. */
+const manifest = (iconPath: string, ...pngPaths: readonly [path: string, sizes: string][]) => ({
+  name: 'Signalbox',
+  short_name: 'Signalbox',
+  id: '/',
+  start_url: '/',
+  scope: '/',
+  display: 'standalone',
+  background_color: '#f5f5f1',
+  theme_color: '#0a6170',
+  icons: [
+    { src: iconPath, type: 'image/svg+xml', sizes: 'any' },
+    ...pngPaths.flatMap(([src, sizes]) => ['any', 'maskable'].map((purpose) => ({ src, sizes, purpose, type: 'image/png' }))),
+  ],
+  share_target: { action: '/bookmarks/new', method: 'GET', params: { title: 'title', text: 'text', url: 'url' } },
+});
+
+const pathOf = ({ name }: Asset) => `/assets/${name}`;
+
+function createAssets(): { readonly paths: AssetPaths; readonly all: ReadonlyMap<string, Asset> } {
+  const icon = asset('icon', 'svg', 'image/svg+xml', read('assets/icon.svg'));
+  const small = asset('icon-192', 'png', 'image/png', read('assets/icon-192.png'));
+  const large = asset('icon-512', 'png', 'image/png', read('assets/icon-512.png'));
+  const described = JSON.stringify(manifest(pathOf(icon), [pathOf(small), '192x192'], [pathOf(large), '512x512']));
+  const sheet = asset('style', 'css', 'text/css; charset=utf-8', Buffer.from(style()));
+  const module = asset('script', 'js', 'text/javascript; charset=utf-8', Buffer.from(script()));
+  const about = asset('manifest', 'webmanifest', 'application/manifest+json', Buffer.from(described));
+  return {
+    paths: { style: pathOf(sheet), script: pathOf(module), manifest: pathOf(about), icon: pathOf(icon), touchIcon: pathOf(small) },
+    all: new Map([icon, small, large, sheet, module, about].map((one) => [one.name, one])),
+  };
+}
+
+const { paths, all } = createAssets();
+
+export const assetPaths: AssetPaths = paths;
+
+const forGood = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff', Vary: 'Accept-Encoding' };
+
+export const assetRoutes = (): AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/assets/{name}',
+    access: 'open',
+    summary: 'A file that pages load',
+    params: z.object({ name: z.string() }),
+    problems: [Common.notFound],
+    answers: { 200: z.any() },
+    handle({ params, acceptsEncodings }) {
+      const found = all.get(params.name);
+      if (!found) throw Common.notFound();
+      if (found.mediaType === 'image/png') return answer(200, new Content(found.mediaType, found.bytes), forGood);
+      const coding = acceptsEncodings('br', 'gzip', 'identity');
+      if (coding !== 'br' && coding !== 'gzip') return answer(200, new Content(found.mediaType, found.bytes), forGood);
+      return answer(200, new Content(found.mediaType, found.packed(coding)), { 'Content-Encoding': coding, ...forGood });
+    },
+  }),
+];

@@ -1,0 +1,105 @@
+// Actions in place: a form's answer changes the page that is there, at once, and can be undone.
+import { dismiss, find, notify, say } from './elements.ts';
+import { selectedRows, takeOut } from './rows.ts';
+
+type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };
+type Answer = { readonly message: string; readonly isDone: boolean; readonly undo?: Undo | undefined };
+/** A change that can be undone; its rows are known only to the page on which it was made. */
+type Change = { readonly answer: Promise<Answer>; readonly takeOut?: () => () => void; readonly putBack?: () => void };
+
+const mostChanges = 20;
+const storage = 'signalbox-undo';
+const changes: Change[] = [];
+let underWay = 0;
+
+export function watchActions(): void {
+  changes.push(...remembered());
+  document.addEventListener('submit', (event) => {
+    const { submitter: button, target: form } = event;
+    if (!(button instanceof HTMLButtonElement && form instanceof HTMLFormElement) || !button.dataset['inPlace']) return;
+    event.preventDefault();
+    const path = button.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
+    act({ path, fields: fieldsOf(form, button), isLeaving: button.dataset['inPlace'] === 'leave', rows: rowsOf(button, form) });
+  });
+}
+
+const fieldsOf = (form: HTMLFormElement, button: HTMLButtonElement) =>
+  new URLSearchParams([...new FormData(form, button)].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])));
+
+function rowsOf(button: HTMLButtonElement, form: HTMLFormElement): HTMLElement[] {
+  const row = button.closest<HTMLElement>('[data-row]');
+  if (row) return [row];
+  return form.matches('.bulk') ? selectedRows() : [];
+}
+
+type Action = { readonly path: string; readonly fields: URLSearchParams; readonly isLeaving: boolean; readonly rows: readonly HTMLElement[] };
+
+/** The page changes before the service is asked; what it refuses comes back. */
+function act({ path, fields, isLeaving, rows }: Action): void {
+  dismiss();
+  const take = () => takeOut(rows);
+  const putBack = isLeaving ? take() : undefined;
+  const answer = post(path, fields);
+  const change: Change = { answer, ...(isLeaving && { takeOut: take }), ...(putBack && { putBack }) };
+  changes.push(change);
+  if (changes.length > mostChanges) changes.shift();
+  void answer.then((answered) => settle(change, answered));
+}
+
+async function settle(change: Change, { message, isDone, undo }: Answer): Promise<void> {
+  if (!isDone || !undo) changes.splice(changes.indexOf(change), changes.includes(change) ? 1 : 0);
+  if (!isDone) change.putBack?.();
+  notify(message, isDone ? 'good' : 'bad', isDone && undo ? () => void undoLast() : undefined);
+  await remember();
+  if (change.putBack && isDone && underWay === 0 && !find('[data-row]')) location.reload();
+}
+
+/** Takes the last change back: its rows are there again before the service is asked. */
+export async function undoLast(): Promise<void> {
+  const change = changes.pop();
+  if (!change) {
+    const button = find<HTMLButtonElement>('#notice form button');
+    if (button) button.click();
+    else notify(say('nothing'), 'bad');
+    return;
+  }
+  dismiss();
+  change.putBack?.();
+  const { undo, isDone } = await change.answer;
+  // What was refused is back already.
+  if (!isDone || !undo) return;
+  const { message, isDone: isUndone } = await post(undo.path, new URLSearchParams(undo.fields));
+  if (!isUndone) change.takeOut?.();
+  notify(message, isUndone ? 'good' : 'bad');
+  await remember();
+  if (isUndone && !change.putBack) location.reload();
+}
+
+async function post(path: string, body: URLSearchParams): Promise<Answer> {
+  underWay += 1;
+  try {
+    const response = await fetch(path, { method: 'POST', body, headers: { Accept: 'application/json' } });
+    // The session has ended: the page leads to the login.
+    if (response.status === 401 || response.redirected) location.reload();
+    return answerOf(await response.json(), response.ok);
+  } catch {
+    return { message: say('offline'), isDone: false };
+  } finally {
+    underWay -= 1;
+  }
+}
+
+type Body = { message?: string; detail?: string; title?: string; undo?: Undo };
+
+const answerOf = ({ message, detail, title, undo }: Body, isDone: boolean): Answer => ({ message: message ?? detail ?? title ?? say('failed'), isDone, undo });
+
+/** The next page of this tab can undo as well. */
+async function remember(): Promise<void> {
+  const answers = await Promise.all(changes.map(({ answer }) => answer));
+  sessionStorage.setItem(storage, JSON.stringify(answers));
+}
+
+function remembered(): Change[] {
+  const answers: Answer[] = JSON.parse(sessionStorage.getItem(storage) ?? '[]');
+  return answers.map((answer) => ({ answer: Promise.resolve(answer) }));
+}

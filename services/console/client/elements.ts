@@ -1,0 +1,52 @@
+// Elements of the page, and new ones made without markup: Trusted Types allow no other way.
+
+export const find = <E extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): E | null => within.querySelector<E>(selector);
+export const findAll = <E extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): E[] => [...within.querySelectorAll<E>(selector)];
+
+const svg = 'http://www.w3.org/2000/svg';
+
+/** @param tree text, or `[tag, attributes, children]`, as the server makes it of a component */
+export function build(tree: unknown, isDrawing = false): Node {
+  if (!Array.isArray(tree)) return document.createTextNode(String(tree));
+  const [tag, attributes, children]: unknown[] = tree;
+  const isSvg = isDrawing || tag === 'svg';
+  const element = isSvg ? document.createElementNS(svg, String(tag)) : document.createElement(String(tag));
+  for (const [name, value] of Object.entries(attributes ?? {})) element.setAttribute(name, String(value));
+  if (Array.isArray(children)) element.append(...children.map((child) => build(child, isSvg)));
+  return element;
+}
+
+/** @returns a button as the page has them */
+export function makeButton(label: string, onClick: () => void): HTMLButtonElement {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'plain';
+  button.textContent = label;
+  button.addEventListener('click', onClick);
+  return button;
+}
+
+const bar = find('#notice');
+
+/** A text that the server wrote into the notice bar for scripts. */
+export const say = (name: 'undo' | 'dismiss' | 'failed' | 'offline' | 'nothing' | 'copied' | 'uncopied'): string => bar?.dataset[name] ?? '';
+
+/** Shows a message until it is dismissed or another one comes. */
+export function notify(message: string, tone: 'good' | 'bad', undo?: () => void): void {
+  if (!bar) return;
+  const text = document.createElement('p');
+  text.textContent = message;
+  const buttons = [...(undo ? [makeButton(say('undo'), undo)] : []), makeButton(say('dismiss'), dismiss)];
+  bar.replaceChildren(text, ...buttons);
+  bar.className = `notice ${tone}`;
+}
+
+export function dismiss(): void {
+  bar?.replaceChildren();
+  if (bar) bar.className = 'notice';
+}
+
+/** A notice that came with the page can be dismissed as well. */
+export function completeNotice(): void {
+  if (bar?.firstElementChild) bar.append(makeButton(say('dismiss'), dismiss));
+}

@@ -1,0 +1,78 @@
+// Lists that follow: new rows come by server-sent events and wait while the person reads.
+import { build, find } from './elements.ts';
+import { activeRow } from './rows.ts';
+
+const mostRows = 100;
+const topPixels = 160;
+
+export function followLists(): void {
+  const list = find('[data-live]');
+  const bar = find('[data-live-bar]');
+  if (list && bar) follow(list, bar);
+}
+
+function follow(list: HTMLElement, bar: HTMLElement): void {
+  const [toggle, show, state] = [find('[data-follow]', bar), find('[data-show-fresh]', bar), find('output', bar)];
+  const path = list.dataset['live'] ?? '';
+  let source: EventSource | undefined;
+  let lastId = '';
+  let isFollowing = true;
+  let waiting: Node[] = [];
+
+  const isReading = () => scrollY > topPixels || list.contains(document.activeElement) || getSelection()?.type === 'Range';
+
+  function open(): void {
+    if (source || !isFollowing || document.hidden) return;
+    const after = lastId === '' ? '' : `${path.includes('?') ? '&' : '?'}lastEventId=${encodeURIComponent(lastId)}`;
+    source = new EventSource(path + after);
+    source.addEventListener('row', ({ data, lastEventId }: MessageEvent<string>) => {
+      lastId = lastEventId;
+      waiting.push(build(JSON.parse(data)));
+      paint();
+    });
+    source.addEventListener('open', () => paint());
+    source.addEventListener('error', () => paint(true));
+  }
+
+  function close(): void {
+    source?.close();
+    source = undefined;
+  }
+
+  function insert(): void {
+    for (const row of waiting.slice(-mostRows)) {
+      if (row instanceof HTMLElement) row.classList.add('fresh');
+      list.prepend(row);
+    }
+    waiting = [];
+    while (list.childElementCount > mostRows && list.lastElementChild !== activeRow()) list.lastElementChild?.remove();
+  }
+
+  function paint(isLost = false): void {
+    const texts = bar.dataset;
+    const isPaused = isReading();
+    if (!isPaused) insert();
+    if (show) show.hidden = waiting.length === 0;
+    if (show) show.textContent = (texts['fresh'] ?? '').replace('#', String(waiting.length));
+    if (state) state.textContent = (isLost ? texts['lost'] : !isFollowing ? '' : isPaused ? texts['paused'] : texts['following']) ?? '';
+    toggle?.setAttribute('aria-pressed', String(isFollowing));
+  }
+
+  toggle?.addEventListener('click', () => {
+    isFollowing = !isFollowing;
+    if (isFollowing) open();
+    else close();
+    paint();
+  });
+  show?.addEventListener('click', () => {
+    scrollTo({ top: 0 });
+    insert();
+    paint();
+  });
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  document.addEventListener('scroll', () => paint(), { passive: true });
+  document.addEventListener('focusout', () => setTimeout(paint));
+  bar.hidden = false;
+  open();
+  paint();
+}

@@ -1,0 +1,16 @@
+// What the browser adds to pages that work without it: keys, actions in place with undo, lists that follow, copying.
+import { watchActions } from './actions.ts';
+import { watchAppearance } from './appearance.ts';
+import { watchCopying } from './copying.ts';
+import { completeNotice } from './elements.ts';
+import { watchKeys } from './keys.ts';
+import { followLists } from './live.ts';
+import { watchSelection } from './rows.ts';
+
+completeNotice();
+watchSelection();
+watchActions();
+watchKeys();
+watchCopying();
+watchAppearance();
+followLists();

@@ -1,0 +1,169 @@
+// Forms: fields with their labels, hints and faults, and the form that asks for a name before something is gone.
+import { type Attributes, type ComponentChildren, h, type VNode } from 'preact';
+import type { Option } from './filters.ts';
+import type { Locale } from './locale.ts';
+
+/** As a problem document has them: member to messages. */
+export type Faults = Readonly<Record<string, readonly string[]>>;
+
+type Common = {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly faults?: Faults | undefined;
+  readonly isRequired?: boolean;
+};
+
+export type Field = Common &
+  (
+    | {
+        readonly kind: 'text' | 'url' | 'password' | 'search' | 'number' | 'date' | 'datetime-local';
+        readonly value?: string | undefined;
+        /** `off`, `username`, `current-password`, … */
+        readonly autocomplete?: string;
+        readonly suggestions?: readonly string[];
+        readonly maxLength?: number;
+        readonly isFocused?: boolean;
+      }
+    | { readonly kind: 'lines'; readonly value?: string | undefined; readonly rows?: number; readonly maxLength?: number }
+    | { readonly kind: 'choice'; readonly value?: string | undefined; readonly options: readonly Option[] }
+    | { readonly kind: 'check'; readonly isChecked: boolean }
+    | { readonly kind: 'file'; readonly accept: string }
+  );
+
+const idOf = (name: string) => `field-${name}`;
+
+export function field(locale: Locale, of: Field): VNode {
+  const { name, label, hint, faults, isRequired } = of;
+  const messages = faults?.[name] ?? [];
+  const id = idOf(name);
+  const described = [hint ? `${id}-hint` : '', messages.length > 0 ? `${id}-fault` : ''].filter(Boolean).join(' ');
+  const attributes = {
+    id,
+    name,
+    required: isRequired,
+    'aria-describedby': described || undefined,
+    'aria-invalid': messages.length > 0 ? 'true' : undefined,
+  } as const;
+  const notes = [
+    hint ? h('p', { id: `${id}-hint`, class: 'hint' }, hint) : null,
+    messages.length > 0 ? h('p', { id: `${id}-fault`, class: 'fault' }, messages.join(' ')) : null,
+  ];
+  if (of.kind === 'check') {
+    return h(
+      'div',
+      { class: 'field check' },
+      h('label', null, h('input', { type: 'checkbox', value: 'true', checked: of.isChecked, ...attributes }), label),
+      notes,
+    );
+  }
+  const mark = isRequired ? null : h('span', { class: 'quiet' }, locale.t.view.form.optional);
+  return h('div', { class: 'field' }, h('label', { for: id }, label, mark), controlOf(of, attributes), notes);
+}
+
+function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes & { readonly id: string }): ComponentChildren {
+  switch (of.kind) {
+    case 'lines':
+      return h('textarea', { ...attributes, rows: of.rows ?? 4, maxlength: of.maxLength }, of.value ?? '');
+    case 'choice':
+      return h(
+        'select',
+        attributes,
+        of.options.map(({ value, label }) => h('option', { value, selected: value === of.value }, label)),
+      );
+    case 'file':
+      return h('input', { ...attributes, type: 'file', accept: of.accept });
+    default: {
+      const list = of.suggestions ? `${attributes.id}-list` : undefined;
+      const { kind: type, value, maxLength, autocomplete } = of;
+      return [
+        h('input', { ...attributes, type, value, maxLength, autocomplete, list, autofocus: of.isFocused }),
+        list
+          ? h(
+              'datalist',
+              { id: list },
+              of.suggestions?.map((suggestion) => h('option', { value: suggestion })),
+            )
+          : null,
+      ];
+    }
+  }
+}
+
+/** Above a form that came back: how many entries need a change, each a link to its field. */
+export function faultSummary({ t }: Locale, faults: Faults | undefined): VNode | null {
+  const entries = Object.entries(faults ?? {});
+  if (entries.length === 0) return null;
+  return h(
+    'div',
+    { class: 'faults', role: 'alert' },
+    h('p', { class: 'strong' }, t.view.form.faults(entries.length)),
+    h(
+      'ul',
+      null,
+      entries.map(([name, messages]) => h('li', null, h('a', { href: `#${idOf(name)}` }, messages.join(' ')))),
+    ),
+  );
+}
+
+export type Form = {
+  readonly path: string;
+  readonly faults?: Faults | undefined;
+  readonly submit: string;
+  readonly cancel?: string | undefined;
+  readonly isUpload?: boolean;
+};
+
+export const form = (locale: Locale, { path, faults, submit, cancel, isUpload }: Form, ...fields: ComponentChildren[]): VNode =>
+  h(
+    'form',
+    { class: 'entry', method: 'post', action: path, ...(isUpload && { enctype: 'multipart/form-data' }) },
+    faultSummary(locale, faults),
+    ...fields,
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { class: 'primary' }, submit),
+      cancel === undefined ? null : h('a', { class: 'button plain', href: cancel }, locale.t.view.form.cancel),
+    ),
+  );
+
+export type Confirmation = {
+  readonly path: string;
+  /** What has to be typed; the action compares it with the member `confirm` once more. */
+  readonly name: string;
+  readonly label: string;
+  readonly explanation: ComponentChildren;
+  readonly fields?: ComponentChildren;
+  readonly faults?: Faults | undefined;
+};
+
+/** The one question before something is gone for good, folded until it is wanted. */
+export function confirmByName(locale: Locale, { path, name, label, explanation, fields, faults }: Confirmation): VNode {
+  const isRefused = Object.keys(faults ?? {}).length > 0;
+  const input = h('input', {
+    name: 'confirm',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: false,
+    pattern: escaped(name),
+    'aria-invalid': isRefused ? 'true' : undefined,
+  });
+  return h(
+    'details',
+    { class: 'confirm', open: isRefused },
+    h('summary', null, label),
+    h(
+      'form',
+      { method: 'post', action: path },
+      h('p', null, explanation),
+      fields,
+      h('label', null, h('span', null, locale.t.view.form.confirmName(name)), input),
+      faultSummary(locale, faults),
+      h('button', { class: 'danger' }, label),
+    ),
+  );
+}
+
+/** A pattern of HTML that only this text matches; its syntax is that of the `v` flag. */
+const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/&!#%,:;<=>@`~-]/g, '\\$&');

@@ -1,0 +1,43 @@
+// What surrounds the content of a page: who sees it, how, in which language, with which areas.
+import type { Locale } from './locale.ts';
+
+/** The seven areas in their order, each with its letter after `g`. */
+export const areas = { now: 'n', events: 'e', links: 'l', listings: 'w', bookmarks: 'b', secrets: 's', system: 'y' } as const;
+export type AreaName = keyof typeof areas;
+export const pathOf = (area: AreaName) => (area === 'now' ? '/' : `/${area}`);
+
+/** What a person may choose about every page; kept with the account. */
+export const themes = ['auto', 'light', 'dark'] as const;
+export const densities = ['airy', 'normal', 'dense'] as const;
+export type Appearance = {
+  readonly theme: (typeof themes)[number];
+  readonly density: (typeof densities)[number];
+  readonly hasKeys: boolean;
+};
+
+/** Where the browser finds the files of `assets/` and `client/`. */
+export type AssetPaths = { readonly style: string; readonly script: string; readonly manifest: string; readonly icon: string; readonly touchIcon: string };
+
+export type Frame = {
+  readonly locale: Locale;
+  readonly appearance: Appearance;
+  readonly assets: AssetPaths;
+  /** The path and query of this page, to come back to after a change of theme or language. */
+  readonly path: string;
+  /** Undefined where nobody is logged in: the page has no navigation then. */
+  readonly person?: Person | undefined;
+  /** The areas that the person may see, with how much waits in each. */
+  readonly navigation?: readonly { readonly area: AreaName; readonly waiting?: number | undefined }[];
+  /** A message that is shown once. */
+  readonly notice?: Notice | undefined;
+};
+
+export type Person = { readonly name: string; readonly mayManageUsers?: boolean };
+
+export type Notice = {
+  readonly message: string;
+  readonly tone?: 'good' | 'bad';
+  readonly undo?: Undo | undefined;
+};
+/** A form that takes a change back. */
+export type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };

@@ -1,0 +1,92 @@
+// The menu of the person: areas that a phone has no room for, theme, density, language, keys, signing out.
+import { h, type VNode } from 'preact';
+import { languages } from '../texts/texts.ts';
+import { type Appearance, densities, type Frame, type Person, themes } from './frame.ts';
+import { icon } from './icons.ts';
+import type { Locale } from './locale.ts';
+
+/** Changes of the appearance are posted here, each with the page to come back to. */
+const appearancePath = '/me/appearance';
+
+type Choice = { readonly value: string; readonly label: string };
+
+/** @param further areas that a phone shows here instead of at its bottom */
+export function menu(frame: Frame, person: Person, further: readonly { readonly path: string; readonly label: string }[]): VNode {
+  const { locale } = frame;
+  const { view } = locale.t;
+  return h(
+    'div',
+    { class: 'menu' },
+    h(
+      'button',
+      { type: 'button', class: 'plain', popovertarget: 'menu', 'aria-label': `${view.menu}: ${person.name}` },
+      icon('person'),
+      h('span', null, person.name),
+    ),
+    h(
+      'div',
+      { id: 'menu', popover: 'auto' },
+      h('p', { class: 'strong' }, person.name),
+      h(
+        'ul',
+        null,
+        further.map(({ path, label }) => h('li', { class: 'narrow' }, h('a', { href: path }, label))),
+        h('li', null, h('a', { href: '/me' }, view.account)),
+        person.mayManageUsers ? h('li', null, h('a', { href: '/admin/users' }, view.users)) : null,
+        h('li', null, h('button', { type: 'button', class: 'plain', 'data-show-keys': true, hidden: true }, view.keys.show, h('kbd', null, '?'))),
+      ),
+      appearanceForm(locale, frame.appearance, frame.path),
+      h('form', { method: 'post', action: '/logout' }, h('button', { class: 'plain' }, view.signOut)),
+    ),
+  );
+}
+
+function appearanceForm(locale: Locale, { theme, density, hasKeys }: Appearance, back: string): VNode {
+  const { view } = locale.t;
+  return h(
+    'form',
+    { method: 'post', action: appearancePath, 'data-appearance': true },
+    h('input', { type: 'hidden', name: 'back', value: back }),
+    choices(
+      'theme',
+      view.theme.title,
+      themes.map((value) => ({ value, label: view.theme[value] })),
+      theme,
+    ),
+    choices(
+      'density',
+      view.density.title,
+      densities.map((value) => ({ value, label: view.density[value] })),
+      density,
+    ),
+    choices(
+      'language',
+      view.language,
+      Object.entries(languages).map(([value, { name }]) => ({ value, label: name })),
+      locale.language,
+    ),
+    choices(
+      'keys',
+      view.keys.title,
+      [
+        { value: 'on', label: view.keys.isOn },
+        { value: 'off', label: view.keys.isOff },
+      ],
+      hasKeys ? 'on' : 'off',
+    ),
+  );
+}
+
+/** Buttons of which one is pressed: each sends its own value, so that no script is needed. */
+function choices(name: string, title: string, values: readonly Choice[], chosen: string): VNode {
+  return h(
+    'fieldset',
+    null,
+    h('legend', null, title),
+    h(
+      'div',
+      { class: 'choices' },
+      values.map(({ value, label }) => h('button', { name, value, 'aria-pressed': value === chosen ? 'true' : 'false' }, label)),
+    ),
+  );
+}

@@ -1,0 +1,23 @@
+// The message that a page shows once, with the way to take the change back.
+import { h, type VNode } from 'preact';
+import type { Notice, Undo } from './frame.ts';
+import { icon } from './icons.ts';
+import type { Locale } from './locale.ts';
+
+/** Present on every page, so that screen readers hear what a script writes into it. */
+export function noticeOf(locale: Locale, notice: Notice | undefined): VNode {
+  const { view } = locale.t;
+  const texts = { 'data-undo': view.undo, 'data-dismiss': view.dismiss, 'data-failed': view.client.failed, 'data-offline': view.client.offline };
+  const more = { 'data-nothing': view.client.nothingToUndo, 'data-copied': view.copy.copied, 'data-uncopied': view.copy.failed };
+  return h(
+    'div',
+    { id: 'notice', role: 'status', class: notice ? `notice ${notice.tone ?? 'good'}` : 'notice', ...texts, ...more },
+    notice ? [h('p', null, notice.message), notice.undo ? undoForm(locale, notice.undo) : null] : null,
+  );
+}
+
+export const hiddenFields = (fields: Readonly<Record<string, string>>): VNode[] =>
+  Object.entries(fields).map(([name, value]) => h('input', { type: 'hidden', name, value }));
+
+const undoForm = (locale: Locale, { path, fields }: Undo): VNode =>
+  h('form', { method: 'post', action: path }, hiddenFields(fields), h('button', { 'data-key': 'u', class: 'plain' }, icon('undo'), locale.t.view.undo));

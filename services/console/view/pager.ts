@@ -1,0 +1,40 @@
+// The end of a list: how many are shown, and the link to the next page by its cursor.
+import { h, type VNode } from 'preact';
+import { icon } from './icons.ts';
+import type { Locale } from './locale.ts';
+
+export type Pager = {
+  /** The path of the list. */
+  readonly path: string;
+  /** The filters of this page. */
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly shown: number;
+  /** The cursor of the next page; null at the end. */
+  readonly next: string | null | undefined;
+};
+
+export function pager({ t }: Locale, { path, query, shown, next }: Pager): VNode {
+  const { pager: words } = t.view;
+  const { after, ...filters } = query;
+  return h(
+    'nav',
+    { class: 'pager', 'aria-label': words.title },
+    h('span', { class: 'quiet' }, words.shown(shown)),
+    after ? h('a', { href: withQuery(path, filters), class: 'button' }, icon('previous'), words.first) : null,
+    next
+      ? h(
+          'a',
+          { href: withQuery(path, { ...filters, after: next }), class: 'button', rel: 'next', 'data-key': ']', 'data-key-label': words.next },
+          words.next,
+          icon('next'),
+        )
+      : null,
+  );
+}
+
+/** The path with a query; members that are undefined or empty are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value] as const]));
+  const text = new URLSearchParams(Object.fromEntries(given)).toString();
+  return text === '' ? path : `${path}?${text}`;
+}

@@ -1,0 +1,151 @@
+// The document of every page: head, navigation, menu, notice, keys.
+import { type ComponentChildren, h, type VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { type AreaName, areas, type Frame, pathOf, type Person } from './frame.ts';
+import { icon, type IconName } from './icons.ts';
+import type { Locale } from './locale.ts';
+import { menu } from './menu.ts';
+import { keysDialog } from './keys-dialog.ts';
+import { noticeOf } from './notice.ts';
+import { count } from './texts.ts';
+
+export type Page = {
+  /** Of the browser's tab; the page has its own `pageHead`. */
+  readonly title: string;
+  readonly area?: AreaName | undefined;
+  readonly body: ComponentChildren;
+  /** Seconds after which the browser asks again; for pages that nobody operates. */
+  readonly refreshSeconds?: number;
+};
+
+export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>${renderToString(document(frame, page))}`;
+
+export function document(frame: Frame, page: Page): VNode {
+  const { locale, appearance, person } = frame;
+  const attributes = { 'data-theme': appearance.theme, 'data-density': appearance.density, 'data-keys': appearance.hasKeys ? 'on' : 'off' };
+  return h(
+    'html',
+    { lang: locale.language, ...attributes },
+    head(frame, page),
+    h(
+      'body',
+      null,
+      h('a', { class: 'skip', href: '#content' }, locale.t.view.skip),
+      person ? top(frame, page, person) : null,
+      noticeOf(locale, frame.notice),
+      h('main', { id: 'content', tabindex: -1, class: person ? 'page' : 'page alone' }, page.body),
+      person ? keysDialog(locale, shownAreas(frame)) : null,
+    ),
+  );
+}
+
+function head({ assets, locale }: Frame, { title, refreshSeconds }: Page): VNode {
+  return h(
+    'head',
+    null,
+    h('meta', { charset: 'utf-8' }),
+    h('title', null, `${title} · ${locale.t.view.product}`),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    h('meta', { name: 'color-scheme', content: 'light dark' }),
+    h('meta', { name: 'theme-color', content: '#f5f5f1', media: '(prefers-color-scheme: light)' }),
+    h('meta', { name: 'theme-color', content: '#131517', media: '(prefers-color-scheme: dark)' }),
+    refreshSeconds === undefined ? null : h('meta', { 'http-equiv': 'refresh', content: String(refreshSeconds) }),
+    h('link', { rel: 'stylesheet', href: assets.style }),
+    h('link', { rel: 'icon', type: 'image/svg+xml', href: assets.icon }),
+    h('link', { rel: 'apple-touch-icon', href: assets.touchIcon }),
+    h('link', { rel: 'manifest', href: assets.manifest }),
+    h('script', { type: 'module', src: assets.script }),
+  );
+}
+
+const shownAreas = ({ navigation = [], locale }: Frame) =>
+  navigation.map(({ area, waiting }) => ({ area, waiting, path: pathOf(area), key: areas[area], label: locale.t.view.areas[area] }));
+
+/** A phone shows this many at its bottom; the menu has the others. */
+const mostAtBottom = 5;
+
+function top(frame: Frame, page: Page, person: Person): VNode {
+  const { locale } = frame;
+  const { view } = locale.t;
+  const shown = shownAreas(frame);
+  return h(
+    'header',
+    { class: 'top' },
+    h('a', { class: 'brand', href: '/' }, mark(), h('span', null, view.product)),
+    h(
+      'nav',
+      { class: 'areas', 'aria-label': view.navigation },
+      h(
+        'ul',
+        null,
+        shown.map((entry, index) => h('li', { class: index < mostAtBottom ? undefined : 'wide' }, areaLink(locale, entry, page.area))),
+      ),
+    ),
+    h(
+      'form',
+      { class: 'search', action: '/search', role: 'search' },
+      icon('search'),
+      h('input', {
+        type: 'search',
+        name: 'q',
+        'aria-label': view.searchEverything,
+        placeholder: view.search,
+        'data-key': '/',
+        'data-key-label': view.searchEverything,
+      }),
+    ),
+    menu(frame, person, shown.slice(mostAtBottom)),
+  );
+}
+
+type AreaEntry = ReturnType<typeof shownAreas>[number];
+
+function areaLink(locale: Locale, { area, path, key, label, waiting }: AreaEntry, current: AreaName | undefined): VNode {
+  const name: IconName = area;
+  const badge = waiting ? h('span', { class: 'waiting', title: locale.t.view.waiting(waiting) }, count(locale, waiting)) : null;
+  return h(
+    'a',
+    { href: path, 'aria-current': area === current ? 'page' : undefined, 'data-key': `g ${key}`, 'data-key-label': '' },
+    icon(name),
+    h('span', null, label),
+    badge,
+  );
+}
+
+/** The sign of the product: the arm and the two lights of a railway signal. */
+const mark = (): VNode =>
+  h(
+    'svg',
+    { class: 'mark', viewBox: '0 0 24 24', 'aria-hidden': 'true' },
+    h('rect', { class: 'mark-ground', width: 24, height: 24, rx: 6 }),
+    h('path', { class: 'mark-line', d: 'M8 5v14M8 8h9' }),
+    h('circle', { class: 'mark-light', cx: 14.5, cy: 15, r: 2.5 }),
+  );
+
+/** The head of a page: where one is, its one first heading, and the actions of the whole page. */
+export function pageHead({ title, trail = [], lead, actions }: PageHead): VNode {
+  return h(
+    'header',
+    { class: 'head' },
+    trail.length > 0
+      ? h(
+          'p',
+          { class: 'trail' },
+          trail.map(({ label, href }) => h('a', { href }, icon('previous'), label)),
+        )
+      : null,
+    h('h1', null, title),
+    actions ? h('div', { class: 'actions' }, actions) : null,
+    lead ? h('p', { class: 'lead' }, lead) : null,
+  );
+}
+export type PageHead = {
+  readonly title: ComponentChildren;
+  /** The pages above this one. */
+  readonly trail?: readonly { readonly label: string; readonly href: string }[];
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+};
+
+/** A part of a page with a heading of its own. */
+export const section = (title: ComponentChildren, ...body: ComponentChildren[]): VNode => h('section', { class: 'part' }, h('h2', null, title), ...body);

@@ -1,0 +1,55 @@
+// Small pieces of text: times, links to other sites, badges, keys.
+import { type ComponentChildren, h, type VNode } from 'preact';
+import { icon } from './icons.ts';
+import type { Locale } from './locale.ts';
+
+const utc = (at: Date) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/**
+ * A time in the person's zone, with UTC in its title.
+ * @param form `short`: as short as possible; `whole`: to the second; `ago`: relative to now; `date`: without time
+ */
+export function time({ format, now, t }: Locale, iso: string | null | undefined, form: 'short' | 'whole' | 'ago' | 'date' = 'short'): VNode {
+  const at = new Date(iso ?? NaN);
+  if (Number.isNaN(at.getTime())) return h('span', { class: 'quiet' }, t.view.none);
+  const text = { short: () => format.short(at, now), whole: () => format.whole(at), ago: () => format.ago(at, now), date: () => format.date(at) }[form]();
+  const title = form === 'ago' ? `${format.whole(at)} · ${utc(at)}` : utc(at);
+  return h('time', { datetime: at.toISOString(), title }, text);
+}
+
+/** The URL if a browser may be sent there: http or https, whatever a mail or a payload says. */
+export function safeUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url : undefined;
+}
+
+/** A link to another site; mere text where the address is none that a browser may open. */
+export function externalLink({ t }: Locale, url: string, content: ComponentChildren = url, rest: Readonly<Record<string, string | boolean>> = {}): VNode {
+  const safe = safeUrl(url);
+  if (!safe) return h('span', { title: url }, content);
+  return h('a', { class: 'outside', rel: 'noreferrer noopener', ...rest, href: safe.href }, content, icon('outside', t.view.opensElsewhere));
+}
+
+/** `www.` says nothing. */
+export const hostOf = (url: string): string => safeUrl(url)?.hostname.replace(/^www\./, '') ?? '';
+
+/** How a badge looks; its words say what it means. */
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info';
+
+export const badge = (tone: Tone, words: ComponentChildren): VNode => h('span', { class: `badge ${tone}` }, words);
+
+/** A number beside a name: how many there are or wait. */
+export const count = ({ format }: Locale, value: number): VNode => h('span', { class: 'count' }, value < 10_000 ? format.number(value) : format.compact(value));
+
+export const keyCap = (key: string): VNode => h('kbd', null, key);
+
+export const quiet = (...words: ComponentChildren[]): VNode => h('span', { class: 'quiet' }, ...words);
+
+/** Text of a fixed width, such as an id or a path. */
+export const code = (text: string): VNode => h('code', null, text);
+
+/** Parts of a line with a dot between them; what is missing leaves no dot. */
+export function dotted(...parts: ComponentChildren[]): VNode {
+  const present = parts.filter((part) => part !== null && part !== undefined && part !== '' && part !== false);
+  return h('span', { class: 'dotted' }, ...present.map((part) => h('span', null, part)));
+}
