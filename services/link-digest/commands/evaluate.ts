@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { describeError } from '../../platform/errors.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { evaluate, Labels, precisionOf, recallOf, total } from '../extraction/evaluation.ts';
-import { extract } from '../extraction/extraction.ts';
+import { linksOf } from '../mails/links.ts';
 import { parseMail } from '../mails/parser.ts';
 
 export const evaluateExtraction: Subcommand = {
@@ -29,7 +29,10 @@ async function evaluateFolder(folder: string, { print, writeError }: Pick<Parame
   if (names.length === 0) throw new Error(`there are no mails (name.eml) in ${folder}`);
   const evaluations = [];
   for (const name of names) {
-    const evaluation = evaluate(await readLabels(join(folder, name.replace(/eml$/, 'yaml'))), extract(await parseMail(await readFile(join(folder, name)))));
+    const evaluation = evaluate(
+      await readLabels(join(folder, name.replace(/eml$/, 'yaml'))),
+      await linksOf(await parseMail(await readFile(join(folder, name)))),
+    );
     for (const fault of evaluation.faults) writeError(`${name}: ${fault}`);
     evaluations.push(evaluation);
   }

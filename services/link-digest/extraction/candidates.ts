@@ -14,6 +14,6 @@ export type Candidate = {
   readonly line: () => string;
   /** The names of its byline; read until one candidate of a link has some. */
   readonly names: () => readonly string[];
-  /** Whether it, or an element around it, has a class that is dropped. */
+  /** Whether it, or an element around it, has a class that is dropped, or no reader sees it. */
   readonly isDropped: boolean;
 };

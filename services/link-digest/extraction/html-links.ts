@@ -1,7 +1,7 @@
 // The anchors of a mail's HTML, each with its text, its nearest heading and its byline. Pure; each step looks at no more than a few elements around an anchor.
+import { type Element, type HtmlDocument, isBlock, readHtml } from '../../platform/mail/html.ts';
 import { namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
-import { type Element, type HtmlDocument, isBlock, readHtml } from './html-document.ts';
 import type { Rules } from './rules.ts';
 import { mostRead, tidy } from './texts.ts';
 
@@ -10,6 +10,8 @@ type Page = HtmlDocument & {
   readonly anchors: readonly Anchor[];
   readonly headings: readonly Heading[];
   readonly genericTexts: RegExp;
+  /** By index, whether the class or id of an element, or of one around it, is dropped. */
+  readonly dropped: readonly boolean[];
 };
 /** A heading with text. */
 type Heading = Element & { readonly title: string };
@@ -18,13 +20,17 @@ const isAnchor = (element: Element): element is Anchor => element.href !== undef
 const isHeading = ({ name }: Element): boolean => /^h[1-6]$/.test(name);
 
 export function linksOfHtml(html: string, { droppedClasses, genericTexts }: Pick<Rules, 'droppedClasses' | 'genericTexts'>): readonly Candidate[] {
-  const document = readHtml(html, new RegExp(droppedClasses.join('|'), 'i'));
+  const document = readHtml(html);
   const { text, elements } = document;
+  const droppedClass = new RegExp(droppedClasses.join('|'), 'i');
+  const dropped: boolean[] = [];
+  for (const { classes, id, parent } of elements)
+    dropped.push((parent && dropped[parent.index]) === true || droppedClass.test(classes) || droppedClass.test(id));
   const headings = elements
     .filter(isHeading)
     .map((element) => ({ ...element, title: textOf(text, element) }))
     .filter(({ title }) => title !== '');
-  const page: Page = { ...document, anchors: elements.filter(isAnchor), headings, genericTexts };
+  const page: Page = { ...document, anchors: elements.filter(isAnchor), headings, genericTexts, dropped };
   return page.anchors.map((anchor, place) => candidateOf(page, anchor, place));
 }
 
@@ -51,7 +57,7 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
       const names = namesAfter(page, anchor, anchor.href);
       return names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names;
     },
-    isDropped: anchor.isDropped,
+    isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty,
   };
 }
 

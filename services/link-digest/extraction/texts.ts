@@ -1,5 +1,6 @@
 // Normalises text of mails: one line, limited length. Pure.
 import { storable } from '../../platform/json.ts';
+import { collapse } from '../../platform/mail/html.ts';
 
 /** Zero-width characters, which mails use to fill up preview text and to break long words, and those that turn the direction of what follows. */
 const invisible = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]|\u034f/g;
@@ -8,9 +9,6 @@ const invisible = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u20
 export const mostRead = 1000;
 /** In code points, so that an index and a line of a screen take it. */
 const maxTitleLength = 500;
-
-/** Collapses white space. Single spaces are not matched, which saves most replacements. */
-export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ');
 
 /** Text on one line, without characters that cannot be stored. */
 export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());

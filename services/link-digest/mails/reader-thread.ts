@@ -1,9 +1,8 @@
 // The thread that parses mails one after the other and extracts their links, so that hostile HTML does not block the process. It gets nothing but their bytes.
 import { brotliCompressSync, constants } from 'node:zlib';
 import { isObject } from '../../platform/json.ts';
-import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { serveParser } from '../../platform/mail/parser-thread.ts';
-import { extract } from '../extraction/extraction.ts';
+import { linksOf } from './links.ts';
 import { parseMail } from './parser.ts';
 import type { FoundNewsletter } from './reader.ts';
 import { showMail } from './shown-mail.ts';
@@ -16,8 +15,7 @@ const maxLinks = 2000;
 
 async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
   const mail = await parseMail(raw);
-  if (isTextTooLong(mail.html, mail.text)) throw new Error(textTooLong);
-  const links = extract(mail);
+  const links = await linksOf(mail);
   if (links.length > maxLinks) throw new Error(`more than ${maxLinks} links`);
   const found = links.map(({ url, foundUrl, title, authors }) => ({ url, foundUrl, title, authors: [...authors] }));
   // A copy, since zlib's buffer is larger.

@@ -1,8 +1,8 @@
 // A mail for people to read: its text, and its HTML without anything that runs, submits or fetches. Pure; the caller bounds its cost.
-import PostalMime, { type Address, type Attachment } from 'postal-mime';
+import type { Address, Attachment } from 'postal-mime';
 import sanitizeHtml from 'sanitize-html';
-import { correctionFor } from '../../platform/mail/charset.ts';
-import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
+import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
+import { readMail } from '../../platform/mail/read-mail.ts';
 import { storable } from '../../platform/json.ts';
 import type { Mailbox, ShownMail, ShowOptions } from './reader.ts';
 
@@ -116,15 +116,14 @@ const mailboxesOf = ({ name, address, group = [] }: Address): Mailbox[] =>
 
 /** @throws Error for a mail nested deeper, or with longer headers or texts, than any newsletter */
 export async function showMail(raw: Uint8Array, options: ShowOptions): Promise<ShownMail> {
-  const { from, to = [], html, text, attachments } = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes });
+  const { from, to = [], html, text, attachments } = await readMail(raw);
   if (isTextTooLong(html, text)) throw new Error(textTooLong);
-  const correct = correctionFor(raw);
-  const cleaned = html === undefined ? undefined : clean(correct(html), attachments, options);
+  const cleaned = html === undefined ? undefined : clean(html, attachments, options);
   return {
     kind: 'shown',
     from: (from ? mailboxesOf(from) : [])[0] ?? null,
     to: to.flatMap(mailboxesOf),
-    text: text === undefined ? null : correct(text),
+    text: text ?? null,
     html: cleaned?.html ?? null,
     remoteImages: cleaned?.remoteImages ?? 0,
   };

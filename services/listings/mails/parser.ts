@@ -1,12 +1,11 @@
 // Reads the listings out of an alert mail, as daft.ie sends them. Pure; the caller bounds its cost.
-import PostalMime, { type Attachment } from 'postal-mime';
 import { z } from 'zod';
-import { correctionFor } from '../../platform/mail/charset.ts';
-import { isTextTooLong, maxHeadBytes, textTooLong } from '../../platform/mail/limits.ts';
+import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
+import { attachedMails, readMail } from '../../platform/mail/read-mail.ts';
 import { unwrap } from '../../platform/mail/wrappers.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
-import { type Link, type MailDocument, readHtml, readText, tidy } from './document.ts';
+import { documentOfHtml, documentOfText, type Link, type MailDocument, tidy } from './document.ts';
 import { bathsIn, bedsIn, eircodeIn, factsOf, gradeInName, gradeInText, isOfBer, linesOf, priceOf, typeOf } from './facts.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
@@ -30,17 +29,14 @@ const mostListings = 100;
  * @throws Error for bytes that are no mail
  */
 export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth = 0): Promise<AlertMail> {
-  const parsed = await PostalMime.parse(raw, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, forceRfc822Attachments: true });
-  const correct = correctionFor(raw);
-  const html = correct(parsed.html ?? '');
-  const text = correct(parsed.text ?? '');
+  const { html = '', text = '', attachments } = await readMail(raw, { forceRfc822Attachments: true });
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
-  for (const document of [readHtml(html), readText(text)]) {
+  for (const document of [documentOfHtml(html), documentOfText(text)]) {
     const found = findListings(document, linkPattern);
     if (found.length > mostListings) return { kind: 'failed', reason: `more than ${mostListings} listings` };
     if (found.length > 0) return { kind: 'listings', listings: found.map((one) => readListing(document, one)) };
   }
-  for (const attached of depth < deepest ? mailsIn(parsed.attachments) : []) {
+  for (const attached of depth < deepest ? attachedMails(attachments) : []) {
     const found = await parseAlertMail(attached, linkPattern, depth + 1);
     if (found.kind !== 'ignored') return found;
   }
@@ -49,13 +45,6 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth
 
 /** Mails that are forwarded as an attachment, within one another. */
 const deepest = 3;
-const mostAttached = 10;
-
-const mailsIn = (attachments: readonly Attachment[]): Uint8Array[] =>
-  attachments
-    .filter(({ mimeType, filename }) => mimeType === 'message/rfc822' || filename?.toLowerCase().endsWith('.eml') === true)
-    .slice(0, mostAttached)
-    .map(({ content }) => (typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)));
 
 type Place = { readonly at: number; readonly end: number };
 type Found = {

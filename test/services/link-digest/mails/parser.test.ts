@@ -91,6 +91,7 @@ describe('parseMail', () => {
   });
 
   it('makes an empty mail of no bytes', async () => {
-    expect(await parse()).to.deep.equal({ subject: null, messageId: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] });
+    const nothing = { subject: null, messageId: null, date: null, from: null, to: null, html: null, text: null };
+    expect(await parse()).to.deep.equal({ ...nothing, unsubscribe: [], attached: [] });
   });
 });

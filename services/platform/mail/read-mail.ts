@@ -1,0 +1,72 @@
+// Parses the bytes of a mail, with its texts and its subject in the character sets that their bytes are in. The caller bounds its cost.
+import PostalMime, { type Attachment, type Email, type PostalMimeOptions } from 'postal-mime';
+import { headLength, maxHeadBytes } from './limits.ts';
+
+export type MailText = Pick<Email, 'subject' | 'html' | 'text'>;
+
+/** @throws Error for a mail nested deeper, or with longer headers, than any that people read */
+export async function readMail(raw: Uint8Array, options: Pick<PostalMimeOptions, 'forceRfc822Attachments'> = {}): Promise<Email> {
+  const parse = (bytes: Uint8Array) => PostalMime.parse(bytes, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, ...options });
+  const mail = await parse(raw);
+  if (!isDoubtful(mail)) return mail;
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
+  const labels = labelsOf(bytes);
+  const asUtf8 = labels.every(isUtf8) ? mail : await parse(withCharset(bytes, 'utf-8'));
+  const otherLabel = labels.find((label) => !isUtf8(label) && isKnown(label)) ?? 'windows-1252';
+  const asOther = [mail.html, mail.text, mail.subject].some(isMostlyBroken) ? await parse(withCharset(bytes, otherLabel)) : mail;
+  const best = (read: (one: MailText) => string | undefined) => chooseText(read(mail), read(asUtf8), read(asOther));
+  const [subject, html, text] = [best((one) => one.subject), best((one) => one.html), best((one) => one.text)];
+  return { ...mail, ...(subject !== undefined && { subject }), ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+}
+
+/** Whether one of its texts may be in another character set than was declared: it is not ASCII. */
+const isDoubtful = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some((one) => hasOthers.test(one));
+const hasOthers = /[^\0-\x7f]/;
+
+/** Bytes that are valid UTF-8 are UTF-8; bytes that are not what they say are in the other character set. */
+function chooseText(declared: string | undefined, asUtf8: string | undefined, asOther: string | undefined): string | undefined {
+  if (declared === undefined) return undefined;
+  if (asUtf8 !== undefined && hasOthers.test(asUtf8) && !/[\ufffd\0]/.test(asUtf8)) return asUtf8;
+  return isMostlyBroken(declared) ? (asOther ?? declared) : declared;
+}
+
+/** Whether more characters could not be decoded than those that could, ASCII not counted: a single one may be a cut character. */
+function isMostlyBroken(text = ''): boolean {
+  const broken = text.split('\ufffd').length - 1;
+  return broken > 0 && 2 * broken > (text.match(/[^\0-\x7f]/g)?.length ?? 0);
+}
+
+const isUtf8 = (label: string): boolean => /^utf-?8$/.test(label);
+function isKnown(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false; // the Encoding Standard has no such label
+  }
+}
+
+/** The character sets that headers, encoded words and HTML name, in lower case. */
+function labelsOf(raw: Buffer): readonly string[] {
+  const named = raw.toString('latin1').matchAll(/(?:charset\*?\s*=\s*(?:3D)?["']?|=\?)([\w.:+-]{1,40})/gi);
+  return [...new Set([...named].map(([, label = '']) => label.toLowerCase()))];
+}
+
+/** A copy whose parts of text and encoded words declare this character set. The first of several parameters counts. */
+function withCharset(raw: Buffer, label: string): Buffer {
+  const length = headLength(raw);
+  const head = isUtf8(label) ? raw.subarray(0, length) : Buffer.from(new TextDecoder(label).decode(raw.subarray(0, length)));
+  const relabelled = `${head.toString('latin1')}${raw.toString('latin1', length)}`
+    .replace(/^(content-type[ \t]*:\s*text\/(?:plain|html))\b/gim, `$1; charset=${label}`)
+    .replace(/=\?[\w.:+-]{1,40}(?=(?:\*[\w-]+)?\?[bq]\?)/gi, `=?${label}`);
+  const isTyped = /^content-type[ \t]*:/im.test(head.toString('latin1'));
+  return Buffer.from(isTyped ? relabelled : `Content-Type: text/plain; charset=${label}\r\n${relabelled}`, 'latin1');
+}
+
+const mostAttached = 10;
+
+/** The bytes of mails that a mail forwards as attachments. */
+export const attachedMails = (attachments: readonly Attachment[]): Uint8Array[] =>
+  attachments
+    .filter(({ mimeType, filename }) => /^message\/(?:rfc822|global)$/.test(mimeType) || filename?.toLowerCase().endsWith('.eml') === true)
+    .slice(0, mostAttached)
+    .map(({ content }) => (typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)));
