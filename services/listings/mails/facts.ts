@@ -1,17 +1,41 @@
-// Reads the facts of a listing out of text. Pure.
-import { propertyTypes, readEircode } from '../contract.ts';
+// Reads the facts of a listing out of text, but for its rent. Pure.
+import { type Property, readEircode } from '../contract.ts';
 import { tidy } from './document.ts';
 
 export const linesOf = (text: string): string[] => text.split('\n').map(tidy);
 
 /** Lines without the address, which may name a house or a bath; dashes are hyphens, and numbers stand before what they count. */
-export const factsOf = (text: string, address?: string): string =>
-  linesOf(text)
-    .filter((line) => line !== address)
-    .map((line) => countFirst(line.replace(/[\u2010-\u2015\u2212]/g, '-')))
+export function factsOf(text: string, address?: string): string {
+  const lines = linesOf(text).filter((line) => line !== address);
+  return joinCells(lines.map((line) => line.replace(/[\u2010-\u2015\u2212]/g, '-')))
+    .map(countFirst)
     .join('\n');
+}
 
-const label = /\b(bed|bath)(?:(?:s|rooms)\s*[:=]?|(?:room)?\s*[:=])\s*(\d{1,2})\b/gi;
+const isLabel = /^(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?)?\s*[:|]?$/i;
+const isNumber = /^\d{1,2}$/;
+
+/** Puts cells of a table that hold a label or a number alone on one line: `Beds`, `2`, `Baths`, `1`. */
+function joinCells(lines: readonly string[]): string[] {
+  const joined: string[] = [];
+  let cells: string[] = [];
+  const flush = () => {
+    const isList = cells.some((cell) => isLabel.test(cell)) && cells.some((cell) => isNumber.test(cell));
+    joined.push(...(isList ? [cells.map((cell) => (isNumber.test(cell) ? cell : `${cell.replace(/\s*[:|]$/, '')}:`)).join(' ')] : cells));
+    cells = [];
+  };
+  for (const line of lines) {
+    if (isLabel.test(line) || isNumber.test(line)) cells.push(line);
+    else if (line !== '' || cells.length === 0) {
+      flush();
+      joined.push(line);
+    }
+  }
+  flush();
+  return joined;
+}
+
+const label = /\b(bed|bath)(?:(?:s|rooms)\s*[:=|]?|(?:room)?\s*[:=|])\s*\(?(\d{1,2})\b\)?/gi;
 /** `Beds: 2, Baths: 1` is a list of labels where no number stands before the first of them. */
 const countFirst = (line: string): string => (/^\D*\b(?:bed|bath)/i.test(line) ? line.replace(label, '$2 $1') : line);
 
@@ -23,78 +47,72 @@ export const eircodeIn = (text: string): string | undefined =>
     ?.map(readEircode)
     .find((one) => one !== undefined);
 
-const whole = String.raw`(\d{1,3}(?:[,.\s]\d{3})+|\d+)`;
-const cents = String.raw`([.,]\d{1,2})?(?![.,]?\d)`;
-const currency = String.raw`(?:€|\bEUR\b|\beuros?\b)`;
-/** An amount or a range of two, whose lower end counts; the currency stands before or after. */
-const rangeEnd = String.raw`(?:\s*(?:-|to|and)\s*${currency}?\s?\d[\d,]*(?:\.\d{1,2})?)?`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}|(?<![\d.,€])${whole}${cents}${rangeEnd}\s?${currency})`;
-const per = String.raw`\s*\(?(?:per|a|each|every|/|p\.?/?)\s*`;
-const every = (unit: string, adverb: string) =>
-  new RegExp(String.raw`${amount}(?:${per}(?:${unit})|\s*\(?${adverb}\b)|\b(?:${adverb}|per (?:${unit}))(?: rent)?\s*:?\s*${amount}`, 'gi');
-const monthly = every(String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m)\b`, 'monthly');
-const weekly = every(String.raw`(?:week|wk|w)\b`, 'weekly');
-
-/** Before a former price, the bound of a saved search, a difference, or what is not the rent. */
-const isOther = new RegExp(
-  String.raw`\b(?:${[
-    String.raw`was|were|previously|formerly|originally|(?:reduced|down|changed|dropped) from|old (?:price|rent)`,
-    String.raw`up to|max(?:imum)?\.?|under|below|at most|budget(?: of)?`,
-    String.raw`(?:reduced|dropped|cheaper|less|lower) by|sav(?:e|ing)(?: of)?|discount(?: of)?`,
-    'deposit(?: of)?',
-  ].join('|')})\s*:?\s*(?:of\s+)?$`,
-  'i',
-);
-/** Before what else is paid, on its line only: such a noun on the line before may be an amenity. */
-const isExtra = /\b(?:parking|car space|bills|storage|service charge|utilities|pet fee)[^\S\n]*:?[^\S\n]*(?:of[^\S\n]+)?$/i;
-/** Behind a former price, with the amount that follows it: an arrow alone is that of a link. */
-const isFormer = /^\s*(?:→|->|=>|➜|➔|⟶|»)\s*(?:now\s*:?\s*)?(?:€|EUR\b|\d[\d,]{2})/i;
-
-/** The first price above 0: a month's, else a week's for as long as a month is. */
-export function priceOf(text: string): number | undefined {
-  const perWeek = firstAmount(text, weekly);
-  return firstAmount(text, monthly) ?? (perWeek === undefined ? undefined : Math.round((perWeek * 5200) / 12) / 100);
-}
-
-function firstAmount(text: string, pattern: RegExp): number | undefined {
-  const isRent = (at: number, end: number) => {
-    const before = text.slice(Math.max(at - 40, 0), at);
-    return !isOther.test(before) && !isExtra.test(before) && !isFormer.test(text.slice(end, end + 20));
-  };
-  const amounts = [...text.matchAll(pattern)]
-    .filter(({ index, 0: all }) => isRent(index, index + all.length))
-    .map(([, ...groups]) => {
-      const at = groups.findIndex((group, place) => place % 2 === 0 && group !== undefined);
-      return Number(`${(groups[at] ?? '').replaceAll(/[,.\s]/g, '')}${(groups[at + 1] ?? '').replace(',', '.')}`);
-    });
-  return amounts.find((one) => one > 0);
-}
-
-const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'];
-const number = String.raw`\d{1,2}|${words.slice(1).join('|')}`;
+/** Numbers as words, from 1; each entry has a word of each language. */
+const words = [
+  'one|een|ein|eine|un|une|una|uno|um|uma',
+  'two|zwei|deux|dos|due|twee|dois|duas',
+  'three|drei|trois|tres|tre|drie|três',
+  'four|vier|quatre|cuatro|quattro|quatro',
+  'five|fünf|cinq|cinco|cinque|vijf',
+  'six|sechs|seis|sei|zes',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+].map((forms) => forms.split('|'));
+const number = String.raw`\d{1,2}|${words.flat().join('|')}`;
+const adjectives =
+  'double|dbl|single|sgl|twin|large|small|spacious|bright|modern|full|master|king|guest|good[- ]sized|generous|fitted|main|en-?suite|separate|grandes?|petites?';
 const counted = (noun: string) =>
   new RegExp(
-    String.raw`(?<![\d.,])\b(${number})(?:\.\d)?(?:\s*(?:-|to|/)\s*(?:${number}))?(?:\s*x\s*|[\s-]*)(?:(?:double|single|twin|large|small|spacious|en-?suite)[\s-]+){0,2}(?:${noun})\b`,
-    'gi',
+    String.raw`(?<![\d.,\p{L}])(${number})(?:\.\d|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
+    'giu',
   );
-const beds = counted('bed(?:s|rooms?|roomed)?|br|bdrms?');
-const baths = counted('bath(?:s|rooms?|roomed)?|ba');
+const beds = counted('bed(?:s|rooms?|roomed)?|br|bdrms?|schlafzimmer|chambres?|dormitorios?|habitaciones|camer[ae](?: da letto)?|slaapkamers?|quartos?');
+const baths = counted('bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?');
 /** The bound of a saved search is no fact of a listing. */
-const isBound = /\b(?:min(?:imum)?\.?|max(?:imum)?\.?|at least|at most|up to|more than)\s*:?\s*$/i;
+const isBound =
+  /\b(?:min(?:imum)?\.?|max(?:imum)?\.?|at least|at most|up to|more than|less than|fewer than|mindestens|höchstens|au moins|al menos|almeno|minstens)\s*:?\s*$/i;
 
 function countOf(pattern: RegExp, text: string): number | undefined {
   const found = [...text.matchAll(pattern)].find(({ index }) => !isBound.test(text.slice(Math.max(index - 20, 0), index)))?.[1]?.toLowerCase();
   if (found === undefined) return undefined;
-  return words.includes(found) ? words.indexOf(found) : Number(found);
+  const word = words.findIndex((forms) => forms.includes(found));
+  return word < 0 ? Number(found) : word + 1;
 }
 export const bedsIn = (text: string) => countOf(beds, text);
 export const bathsIn = (text: string) => countOf(baths, text);
 
-const typeWords = new RegExp(String.raw`\b(?:${propertyTypes.filter((type) => type !== 'Other').join('|')})\b`, 'i');
+type PropertyType = Property['propertyType'];
+/** The English words of the types come before those of other languages, which may be names. */
+const typeWords: readonly (readonly [pattern: RegExp, types: Readonly<Record<string, PropertyType>>])[] = [
+  [/(?<!\p{L})(?:house|apartment|studio|shared)(?!\p{L})/iu, { house: 'House', apartment: 'Apartment', studio: 'Studio', shared: 'Shared' }],
+  [
+    /(?<!\p{L})(?:haus|maison|huis|wohnung|appartement|appartamento|apartamento|piso|monolocale|estudio|wg)(?!\p{L})/iu,
+    {
+      haus: 'House',
+      maison: 'House',
+      huis: 'House',
+      wohnung: 'Apartment',
+      appartement: 'Apartment',
+      appartamento: 'Apartment',
+      apartamento: 'Apartment',
+      piso: 'Apartment',
+      monolocale: 'Studio',
+      estudio: 'Studio',
+      wg: 'Shared',
+    },
+  ],
+];
 
-export function typeOf(text: string): string | undefined {
-  const word = typeWords.exec(text)?.[0].toLowerCase();
-  return propertyTypes.find((type) => type.toLowerCase() === word);
+export function typeOf(text: string): PropertyType | undefined {
+  for (const [pattern, types] of typeWords) {
+    const word = pattern.exec(text)?.[0].toLowerCase();
+    if (word !== undefined) return types[word];
+  }
+  return undefined;
 }
 
 // `…/ber/B2.svg`, `ber_b2@2x.png`: the grade stands by itself or after `ber`.

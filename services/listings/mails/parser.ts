@@ -6,7 +6,8 @@ import { unwrap } from '../../platform/mail/wrappers.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
 import { documentOfHtml, documentOfText, type Link, type MailDocument, tidy } from './document.ts';
-import { bathsIn, bedsIn, eircodeIn, factsOf, gradeInName, gradeInText, isOfBer, linesOf, priceOf, typeOf } from './facts.ts';
+import { bathsIn, bedsIn, eircodeIn, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
+import { priceIn } from './prices.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -74,7 +75,7 @@ function findListings({ text, links }: MailDocument, pattern: RegExp): Found[] {
     const line = { at: text.lastIndexOf('\n', span.at - 1) + 1, end: endOfLine(text, span.end) };
     return around.length > 0 ? [...around] : [line];
   });
-  const isBefore = (links[0]?.around.length ?? 0) === 0 && priceOf(factsOf(text.slice(0, cards[0]?.[0]?.at ?? 0))) !== undefined;
+  const isBefore = (links[0]?.around.length ?? 0) === 0 && priceIn([factsOf(text.slice(0, cards[0]?.[0]?.at ?? 0))]) !== undefined;
   return byId.flatMap((own, index) => {
     const [first] = own;
     const card = cards[index] ?? [];
@@ -109,7 +110,7 @@ function readListing(document: MailDocument, found: Found): FoundListing {
   const places = [...card, ...(isBefore ? [before, after] : [after, before])];
   const texts = places.map(({ at, end }) => factsOf(document.text.slice(at, Math.min(end, at + mostRead)), address));
   const nearest = <T>(read: (text: string) => T | undefined): T | undefined => firstOf(texts, read);
-  const priceMonthly = nearest(priceOf);
+  const priceMonthly = priceIn(texts);
   if (priceMonthly === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
   const read = NewProperty.safeParse({

@@ -1,0 +1,198 @@
+// Facts of listings out of text: rents beside what else is paid, former prices, ranges, words for numbers, and other languages.
+import { expect } from 'chai';
+import { bathsIn, bedsIn, factsOf, typeOf } from '../../../../services/listings/mails/facts.ts';
+import { priceIn } from '../../../../services/listings/mails/prices.ts';
+
+const rentIn = (text: string) => priceIn([factsOf(text)]);
+const cases = <T>(title: (text: string, expected: T) => string, expected: Readonly<Record<string, T>>, read: (text: string) => T | undefined) => {
+  for (const [text, value] of Object.entries(expected)) it(title(JSON.stringify(text), value), () => expect(read(text)).to.deep.equal(value));
+};
+
+describe('priceIn', () => {
+  describe('beside what else is paid', () => {
+    cases(
+      (text, rent) => `reads ${rent} in ${text}`,
+      {
+        'Parking | €100 per month | Rent | €1,850 per month': 1850,
+        'Parking\n€100 per month\nRent\n€1,850 per month': 1850,
+        'Parking\n\n€300 per month\n\nRent\n\n€1,850 per month': 1850,
+        'Rent | Parking | €1,850 per month | €100 per month': 1850,
+        'Rent\nParking\n€1,850 per month\n€100 per month': 1850,
+        'Car parking space available at €120 per month\n€1,850 per month': 1850,
+        'Parking (€100 per month), €1,850 per month': 1850,
+        'Parking, optional: €100 per month\n€1,850 per month': 1850,
+        'Bills approx. €150 per month. Rent €1,850 per month': 1850,
+        'Bills are about €150 per month\n€1,850 per month': 1850,
+        'Service charge - €80 per month\n€1,850 per month': 1850,
+        'Management fee €60/month\n€1,850/month': 1850,
+        '€100 per month for parking. €1,850 per month': 1850,
+        '€90 per month (utilities), €1,850 per month': 1850,
+        '€1,850 per month plus €100 per month for a garage': 1850,
+        '€1,850 per month + €100 per month': 1850,
+        'Plus €100 per month\n€1,850 per month': 1850,
+        'Electricity: €70 pcm | Internet: €40 pcm | Rent: €1,850 pcm': 1850,
+        'Stellplatz: 60 € pro Monat, Kaltmiete: 900 € pro Monat': 900,
+        'Charges: 80 € par mois\nLoyer: 900 € par mois': 900,
+        '2 bed apartment with parking for €1,850 per month': 1850,
+        'Garden\nParking\n€1,850 per month': 1850,
+        'Garden | Parking | €1,850 per month': 1850,
+        'All bills included\n€950 per month': 950,
+        'No pets €1,850 per month': 1850,
+        '€1,850 per month parking included': 1850,
+        '€1,850 per month (bills included)': 1850,
+        'Heating\n€1,850 per month': 1850,
+      },
+      rentIn,
+    );
+    for (const text of [
+      'Parking | €100 per month',
+      'Parking\n€100 per month',
+      'Parking: €300 per month',
+      'Rent on application, bills €150 per month',
+      'Garage €120 pcm',
+    ])
+      it(`reads no rent in ${JSON.stringify(text)}`, () => expect(rentIn(text)).to.equal(undefined));
+  });
+
+  describe('beside a former price', () => {
+    cases(
+      (text, rent) => `reads ${rent} in ${text}`,
+      {
+        'Was | €2,000 per month | Now | €1,850 per month': 1850,
+        'Was\n€2,000 per month\nNow\n€1,850 per month': 1850,
+        'Old price: €2,000/month New price: €1,850/month': 1850,
+        'Previous rent €2,000 per month. Current rent €1,850 per month': 1850,
+        'Last price: €2,000 per month\n€1,850 per month': 1850,
+        '€1,850 per month, down from €2,000 per month': 1850,
+        'Down from €2,000 per month to €1,850 per month': 1850,
+        'Dropped from €2,000 per month to €1,850 per month': 1850,
+        '€2,000 per month (previously), €1,850 per month': 1850,
+        '€2,000 per month ↓ €1,850 per month': 1850,
+        '€2,000 per month ⇒ €1,850 per month': 1850,
+        '€2,000 p/m › €1,850 p/m': 1850,
+        '€1,850 per month ↓ €150': 1850,
+        '€1,850 per month ▼ 7%': 1850,
+        '€150 per month less: €1,850 per month': 1850,
+        'You save €150 per month: €1,850 per month': 1850,
+        'Originally €2,000 per month, now only €1,850 per month': 1850,
+        'Statt 1.100 € pro Monat nur 990 € pro Monat': 990,
+        'Au lieu de 1 100 € par mois : 990 € par mois': 990,
+        'Antes 1.100 €/mes, ahora 990 €/mes': 990,
+        'Under €2,500 per month\n€1,850 per month': 1850,
+        'Budget: €2,500 per month\n€1,850 per month': 1850,
+        'Max price | €2,500 per month\n€1,850 per month': 1850,
+      },
+      rentIn,
+    );
+  });
+
+  describe('of a range', () => {
+    cases(
+      (text, rent) => `reads ${rent} in ${text}`,
+      {
+        'From €1,500 per month': 1500,
+        'Between €1,500 and €2,100 per month': 1500,
+        '€1,500 - €2,100 pcm': 1500,
+        '€1,500–€2,100 per month': 1500,
+        '€1,500-2,100 per month': 1500,
+        '1.500–2.100 € pro Monat': 1500,
+        '1,500 to 2,100 euro per month': 1500,
+        '900 bis 1.200 € monatlich': 900,
+        'De 900 à 1 200 € par mois': 900,
+        'Entre 900 € y 1.200 € al mes': 900,
+        'Da 900 a 1.200 € al mese': 900,
+        '€900 tot €1.200 per maand': 900,
+      },
+      rentIn,
+    );
+  });
+
+  describe('in other words and languages', () => {
+    cases(
+      (text, rent) => `reads ${rent} in ${text}`,
+      {
+        'Rent: €1,850': 1850,
+        'Rent\n€1,850': 1850,
+        'Rent per month | €1,850': 1850,
+        'Price per month: €1,850': 1850,
+        'Monthly price\n€1,850': 1850,
+        'Weekly rent: €300': 1300,
+        '€1,850 rent per month': 1850,
+        '€1,850pm': 1850,
+        '€1,850 p.m.': 1850,
+        '1.850 € / Monat': 1850,
+        '1.850,- € im Monat': 1850,
+        '1.850,50 EUR mtl.': 1850.5,
+        "1'850 € pro Monat": 1850,
+        '1 850 € / mois': 1850,
+        '950 € CC par mois': 950,
+        '1.850 €/mes': 1850,
+        '1.850 € mensuales': 1850,
+        '1.850 euro al mese': 1850,
+        '€ 1.850 per maand': 1850,
+        '€ 1.850 /mnd': 1850,
+        '1.850 € por mês': 1850,
+        'Kaltmiete 900 €': 900,
+        'Loyer : 900 €': 900,
+      },
+      rentIn,
+    );
+    for (const text of ['Rent: €90 per night', 'Deposit: €1,850', 'Rental insurance €20', 'Current €1,850', 'Parent: €1,850', '€1,850 per moment'])
+      it(`reads none in ${JSON.stringify(text)}`, () => expect(rentIn(text)).to.equal(undefined));
+  });
+
+  it('takes linear time', () => {
+    const begun = performance.now();
+    for (const part of ['€1', '1,', '€1,850 ', 'parking ', '|', 'was ', '€1 per month ', 'bed ', '2 ', '\n2\nBeds'])
+      for (const read of [rentIn, (text: string) => bedsIn(factsOf(text))]) read(part.repeat(20_000 / part.length));
+    expect(performance.now() - begun).to.be.lessThan(5000);
+  });
+});
+
+describe('beds and baths', () => {
+  cases<readonly [beds: number | undefined, baths: number | undefined]>(
+    (text, [beds, baths]) => `are ${String(beds)} and ${String(baths)} in ${text}`,
+    {
+      'Beds\n2\nBaths\n1': [2, 1],
+      'Bedrooms:\n\n3\n\nBathrooms:\n\n2': [3, 2],
+      '3\nBeds\n2\nBaths': [3, 2],
+      'Bedrooms | 3 | Bathrooms | 2': [3, 2],
+      'Bedrooms (3), Bathrooms (2)': [3, 2],
+      'Three (3) bedrooms, two (2) bathrooms': [3, 2],
+      'Two bed, one bath': [2, 1],
+      'three-bedroomed house with two-bath': [3, 2],
+      '2 x double bedrooms and 1 × bathroom': [2, 1],
+      '2 no. bedrooms, 1 no. bath': [2, 1],
+      '2½ bath, 4 bed': [4, 2],
+      'Two and a half baths, four beds': [4, 2],
+      '2 large, bright bedrooms, 1 main bathroom': [2, 1],
+      '2 dbl bedrooms, 1 full bath': [2, 1],
+      '3+1 bed, 2 bath': [3, 2],
+      'Min 3 beds. 2 bed 1 bath': [2, 1],
+      '2 Schlafzimmer, 1 Bad': [2, 1],
+      'Drei Schlafzimmer, zwei Bäder': [3, 2],
+      'deux chambres, une salle de bain': [2, 1],
+      '3 dormitorios, 2 baños': [3, 2],
+      'due camere da letto, un bagno': [2, 1],
+      'twee slaapkamers, één badkamer, 1 badkamer': [2, 1],
+      'três quartos, duas casas de banho': [3, 2],
+    },
+    (text) => [bedsIn(factsOf(text)), bathsIn(factsOf(text))],
+  );
+});
+
+describe('the type', () => {
+  cases(
+    (text, type) => `is ${type} in ${text}`,
+    {
+      'Schöne Wohnung': 'Apartment',
+      'Bel appartement': 'Apartment',
+      Haus: 'House',
+      'maison de ville': 'House',
+      'Casa Mia apartment': 'Apartment',
+      'Maison Studio': 'Studio',
+    },
+    typeOf,
+  );
+  for (const text of ['Hausmann', 'Houses', 'Wohnungen', 'a room']) it(`is none in ${text}`, () => expect(typeOf(text)).to.equal(undefined));
+});
