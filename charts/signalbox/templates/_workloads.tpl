@@ -1,7 +1,19 @@
 {{/* The services of the values with their defaults and the facts of files/services.yaml, and the workloads they make: what all templates range over. */}}
 
+{{/* The text of a template, made once a rendering: Helm hands the same root to each file of the chart. root, template */}}
+{{- define "signalbox.once" -}}
+{{- if not (hasKey .root .template) -}}
+{{- $_ := set .root .template (include .template .root) -}}
+{{- end -}}
+{{ get .root .template }}
+{{- end -}}
+
 {{/* name → entry as JSON, those that are enabled: YAML takes ten times as long to write and read again */}}
 {{- define "signalbox.entries" -}}
+{{ include "signalbox.once" (dict "root" . "template" "signalbox.makeEntries") }}
+{{- end -}}
+
+{{- define "signalbox.makeEntries" -}}
 {{- $services := dict -}}
 {{- $catalogue := .Files.Get "files/services.yaml" | fromYaml -}}
 {{- include "signalbox.refuseUnknown" (dict "path" "services" "what" "service" "given" .Values.services "known" $catalogue) -}}
@@ -51,6 +63,10 @@
 {{/* component → workload, as JSON: a service, or a worker of one, which is like its service where it does not say otherwise.
      Each has further: component, deployable (the service it belongs to), path (of its values), kind, args, isWorker */}}
 {{- define "signalbox.workloads" -}}
+{{ include "signalbox.once" (dict "root" . "template" "signalbox.makeWorkloads") }}
+{{- end -}}
+
+{{- define "signalbox.makeWorkloads" -}}
 {{- $workloads := dict -}}
 {{- range $name, $service := include "signalbox.entries" . | fromJson -}}
 {{- $common := omit $service "worker" "workers" "facts" -}}
