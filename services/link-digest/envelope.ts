@@ -23,10 +23,6 @@ const isSuccess = z.literal(true).meta({ description: 'Always true' });
 export const Success = <S extends z.ZodType>(data: S) =>
   z.object({ success: isSuccess, data }).meta({ id: `${String(data.meta()?.id)}Answer`, description: 'The envelope of an answer' });
 const itemsOf = <S extends z.ZodType>(item: S) => z.array(item).meta({ description: 'The items, in the order of the list' });
-export const Page = <S extends z.ZodType>(item: S) =>
-  z
-    .object({ success: isSuccess, data: itemsOf(item), pagination: Pagination })
-    .meta({ id: `${String(item.meta()?.id)}Page`, description: 'The envelope of a page of a list' });
 const Next = z
   .string()
   .nullable()

@@ -4,12 +4,12 @@ import { Content, route } from '../../platform/http/route.ts';
 import type { OpenSnapshot } from '../../platform/postgres/snapshots.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { BulkResult, BulkStatusChange, LinkDetail, LinkItem, Problems, ScoreExplanation, type ScoreParts, StatusChange } from '../contract.ts';
-import { List, Page, paginationOf, success, Success } from '../envelope.ts';
-import { cutPage, pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
+import { List, paginationOf, success, Success } from '../envelope.ts';
+import { cursorParameters, cutPage, pageParameters, readOptionalPage, rowsOf, usualPerPage } from '../paging.ts';
 import type { DecisionStore } from '../scoring/decision-store.ts';
 import { changeStatus } from '../scoring/learning.ts';
 import type { Explanation, Scores } from '../scoring/scores.ts';
-import { type LinkCursorPage, LinkQuery, type LinkRequest, listOf, readLinkQuery } from './query.ts';
+import { type LinkCursorPage, LinkQuery, type LinkRequest, listOf, readCursor, readLinkQuery } from './query.ts';
 import { createLinkStore, keysOf, type LinkStore, type ListedLink } from './store.ts';
 
 type LinkParts = {
@@ -21,7 +21,6 @@ type LinkParts = {
 };
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the link' }) });
-const LinkPage = Page(LinkItem);
 
 const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
@@ -59,7 +58,7 @@ async function itemsOf({ scores }: LinkParts, links: readonly ListedLink[], { ha
   return sort === 'priority' ? items.toSorted(byPriority) : items;
 }
 
-async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: LinkRequest) {
+async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: Omit<LinkRequest, 'cursorPage'>) {
   const { store, scores } = parts;
   const read = () => store.page(filter, { sort, ...rowsOf(page) });
   const [links, total] = await Promise.all([read(), store.count(filter)]);
@@ -69,7 +68,7 @@ async function listLinks(parts: LinkParts, { filter, sort, page, hasScores }: Li
 }
 
 /** By priority, scores are computed before the first page only: a link of a page whose score fell would come again behind the cursor. */
-async function listLinksAfter(parts: LinkParts, { filter, hasScores }: LinkRequest, page: LinkCursorPage) {
+async function listLinksAfter(parts: LinkParts, { filter, hasScores }: Pick<LinkRequest, 'filter' | 'hasScores'>, page: LinkCursorPage) {
   const { store, scores } = parts;
   const { sort, limit } = page;
   const isByPriority = sort === 'priority';
@@ -134,14 +133,17 @@ const listRoutes = (parts: LinkParts) => [
     path: '/api/links/prioritized',
     operationId: 'listPrioritizedLinks',
     summary: 'Links that wait for a decision, best first, all or a page of them; stale scores are computed first',
-    description: 'Without `page` and `per_page` the answer is the whole list as it was at one moment, sent as it is read.',
-    query: z.object(pageParameters),
-    answers: { 200: LinkPage },
+    description:
+      'Without `page`, `per_page`, `limit` and `after` the answer is the whole list as it was at one moment, sent as it is read. With `limit` or `after` it has `next`, the `after` of the page behind it, instead of `pagination`; scores are computed before the first page only.',
+    query: z.object({ ...pageParameters, ...cursorParameters }),
+    answers: { 200: List(LinkItem) },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
+      const cursorPage = readCursor(query, 'priority');
+      const wanted = { filter: { status: 'Awaiting' }, sort: 'priority', hasScores: false } as const;
+      if (cursorPage) return listLinksAfter(parts, wanted, cursorPage);
       const page = readOptionalPage(query);
       await parts.scores.computeStale();
-      const wanted = { filter: { status: 'Awaiting' }, sort: 'priority', cursorPage: undefined, hasScores: false } as const;
       return page ? listLinks(parts, { ...wanted, page }) : streamAwaiting(parts.openSnapshot);
     },
   }),

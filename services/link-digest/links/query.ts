@@ -68,7 +68,8 @@ export type LinkRequest = {
 
 const given = (text: string | undefined): string | undefined => storable(text?.trim() ?? '') || undefined;
 
-function readCursor(query: z.output<typeof LinkQuery>, sort: LinkOrder): LinkCursorPage | undefined {
+/** The page that is asked for by `limit` or `after`; undefined without them. @throws Problem 422 */
+export function readCursor(query: Parameters<typeof readCursorPage>[0], sort: LinkOrder): LinkCursorPage | undefined {
   const list = listOf(sort);
   if (sort === 'priority') return of(sort, readCursorPage(query, list, priorityKeys));
   return sort === 'title' ? of(sort, readCursorPage(query, list, nameKeys)) : of(sort, readCursorPage(query, list, timeKeys));

@@ -58,7 +58,7 @@ const isFormer = /^\s*(?:\(\s*(?:previously|formerly|before|old(?: price| rent)?
 /** Behind a former price, with the amount that follows it: an arrow alone is that of a link, and a small amount the difference. */
 const arrow = /^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?(?:€|EUR\b)?\s?(\d[\d.,]*)/i;
 
-/** What is paid beside a rent is less, and hardly any rent is. */
+/** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
 
 /** The first price above 0: a month's, else a week's for as long as a month is, else that of a rent without a period. The first text that has one counts. */

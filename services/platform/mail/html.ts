@@ -94,7 +94,7 @@ const tagOf = (name: string): Tag => ({
   description: '',
   hasHidden: false,
 });
-/** What an attribute adds to a tag; of a repeated one the first counts, but for classes. */
+/** The effect of an attribute on a tag; of a repeated one the first counts, but for classes. */
 const readers = new Map<string, (tag: Tag, value: string) => unknown>([
   ['class', (tag, value) => (tag.classes += ` ${value}`)],
   ['css-class', (tag, value) => (tag.classes += ` ${value}`)],

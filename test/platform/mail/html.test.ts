@@ -1,4 +1,4 @@
-// What a reader sees of a mail's HTML, and what is there without being seen.
+// The parts of a mail's HTML that a reader sees, and those that are there without being seen.
 import { expect } from 'chai';
 import { readHtml, type ReadOptions } from '../../../services/platform/mail/html.ts';
 

@@ -232,6 +232,33 @@ describe('GET /api/links', () => {
         expect((await running.get(`/api/links/prioritized?${parameters}`)).status).to.equal(422);
     });
 
+    it('leads on by a cursor with limit or after, skipping nothing that waits, whatever is decided meanwhile', async () => {
+      await fill({ a: { score: 1 }, b: { score: 9 }, c: { status: 'Liked', score: 10 }, d: { score: 5 }, e: { score: 5 } });
+      const first = (await running.get('/api/links/prioritized?limit=2')).body;
+      expect(Object.keys(first)).to.have.members(['success', 'data', 'next']);
+      const seen = names(first.data);
+      await query(`update links set status = 'Discarded' where url like '%b'`);
+      const second = (await running.get(`/api/links/prioritized?limit=2&after=${encodeURIComponent(first.next)}`)).body;
+      seen.push(...names(second.data));
+      expect(second.next).to.equal(null);
+      expect(seen.toSorted()).to.deep.equal(['a', 'b', 'd', 'e']);
+      expect([seen[0], seen[3]]).to.deep.equal(['b', 'a']);
+      expect((await running.get('/api/links/prioritized?limit=4')).body.next).to.equal(null);
+    });
+
+    it('answers 422 for a wrong limit or cursor, and for a page with them', async () => {
+      await fill({ a: { score: 1 }, b: { score: 9 } });
+      const { next } = (await running.get('/api/links?sort=newest&limit=1')).body;
+      for (const parameters of ['limit=0', 'limit=101', 'limit=x', 'after=x', `after=${encodeURIComponent(next)}`, 'page=1&limit=2', 'per_page=2&after=x'])
+        expect((await running.get(`/api/links/prioritized?${parameters}`)).status, parameters).to.equal(422);
+    });
+
+    it('computes scores that are missing or an hour old before the first page by a cursor', async () => {
+      await fill({ missing: { score: 1 }, fresh: { score: 3 } });
+      await query(`update links set scored_at = null where url like '%missing'`);
+      expect(names((await running.get('/api/links/prioritized?limit=1')).body.data)).to.deep.equal(['missing']);
+    });
+
     it('computes scores that are missing or an hour old, and stores them; fresh ones stay', async () => {
       await fill({ missing: { score: 1 }, old: { score: 2 }, fresh: { score: 3 } });
       await query(`update links set scored_at = null where url like '%missing'`);
