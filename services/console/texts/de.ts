@@ -1,5 +1,7 @@
 // The German catalogue.
+import { access } from './de/access.ts';
+import { bookmarks } from './de/bookmarks.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { view };
+export const de: Texts = { access, bookmarks, view };

@@ -1,6 +1,8 @@
 // The English catalogue. Its type is what every other language has to have.
+import { access } from './en/access.ts';
+import { bookmarks } from './en/bookmarks.ts';
 import { view } from './en/view.ts';
 
-export const en = { view };
+export const en = { access, bookmarks, view };
 
 export type Texts = typeof en;

@@ -1,0 +1,41 @@
+// The record of logins and actions: who, from where, what, and what came of it.
+import { v7 as newId } from 'uuid';
+import { storable } from '../../platform/json.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ConsoleStore, Outcome } from '../store.ts';
+
+export type Recorded = {
+  /** The person's name; empty where none is known. */
+  readonly person: string;
+  readonly address: string;
+  readonly area: string;
+  readonly action: string;
+  readonly target: string;
+  readonly outcome: Outcome;
+  readonly requestId: string;
+};
+
+const longestTarget = 500;
+
+export type ActionRecord = ReturnType<typeof createActionRecord>;
+
+export const createActionRecord = (parts: {
+  readonly store: Pick<ConsoleStore, 'addAction'>;
+  readonly clock: () => Date;
+  readonly log: Log;
+  readonly count: (recorded: Pick<Recorded, 'area' | 'outcome'>) => void;
+}) => ({
+  /** Counts what is not recorded. */
+  count: parts.count,
+  /** Never rejects: the action is done, and its person has to learn what came of it. */
+  async add(recorded: Recorded): Promise<void> {
+    const action = { ...recorded, target: storable(recorded.target.slice(0, longestTarget)) };
+    parts.count(action);
+    parts.log.info(action, 'action');
+    try {
+      await parts.store.addAction({ id: newId(), at: parts.clock(), ...action });
+    } catch (error) {
+      parts.log.error({ error, requestId: action.requestId }, 'action was not recorded');
+    }
+  },
+});

@@ -1,0 +1,105 @@
+// The console put together; what tests construct.
+import { type App, createApp } from '../platform/http/app.ts';
+import { createAddressOf } from '../platform/client-address.ts';
+import type { Health } from '../platform/health.ts';
+import { createRateLimit } from '../platform/http/rate-limit.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { Pool } from '../platform/postgres/pool.ts';
+import type { Lifecycle } from '../platform/process/lifecycle.ts';
+import { connectRedis } from '../platform/redis.ts';
+import { systemClock } from '../platform/time.ts';
+import { version } from '../platform/version.ts';
+import { createActionRecord } from './access/actions.ts';
+import { loginRoutes } from './access/login.ts';
+import { createLogins } from './access/logins.ts';
+import { createSessions } from './access/sessions.ts';
+import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
+import { nowPages } from './areas/now/now.ts';
+import { assetPaths, assetRoutes } from './assets.ts';
+import type { ConsoleConfig } from './config.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { countActions } from './metrics.ts';
+import type { Declared } from './pages.ts';
+import { createRefusals } from './refusals.ts';
+import { createStore } from './store.ts';
+import { createUpstreams } from './upstream/upstreams.ts';
+import { createKit, isSwitchedOn } from './visits.ts';
+
+export type ConsoleParts = {
+  readonly config: ConsoleConfig;
+  readonly database: Pool;
+  readonly health: Health;
+  readonly lifecycle: Lifecycle;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock?: () => Date;
+  /** How long a service is waited for. */
+  readonly upstreamMs?: number;
+};
+
+/** Every page, action and resource of the console. */
+const declared: readonly Declared[] = [...nowPages, ...bookmarkPages];
+
+export function createConsoleApp({
+  config,
+  database,
+  health,
+  lifecycle,
+  log,
+  metrics,
+  clock = systemClock,
+  upstreamMs,
+}: ConsoleParts): App & { readonly declared: readonly Declared[] } {
+  const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox console', log }));
+  const failedLogins = { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 };
+  const limit = createRateLimit({ service: 'console', redis, database, log, metrics }, failedLogins);
+  const store = createStore(database);
+  const sessions = createSessions({ store, config, clock });
+  const logins = createLogins({ store, config, limit, clock });
+  const actions = createActionRecord({ store, clock, log, count: countActions(metrics) });
+  const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
+  const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, clock });
+  startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
+  const switchedOn = declared.filter(({ area }) => isSwitchedOn(area, upstreams));
+  const app = createApp({
+    description: { title: 'console', summary: 'Pages for people over all services.', version },
+    isDescribed: false,
+    routes: [...assetRoutes(), ...loginRoutes({ kit, sessions, logins, actions }), ...switchedOn.map(({ routeBy }) => routeBy(kit))],
+    areas: [{ prefix: '/', guard: sessions.guard }],
+    refusals: createRefusals(kit, sessions),
+    answerHeaders: answerHeaders(config),
+    health,
+    log,
+    metrics,
+    addressOf: createAddressOf(config.trustedProxies, log),
+  });
+  return { ...app, declared: switchedOn };
+}
+
+/** Nothing but what the console itself serves runs, is shown or is asked; no page is framed but by itself, none is kept. */
+function answerHeaders({ imageOrigins }: Pick<ConsoleConfig, 'imageOrigins'>): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["img-src 'self' data:", ...imageOrigins].join(' '),
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    // To the console itself only: an action without a field that says so leads back to the page that it was on.
+    'Referrer-Policy': 'same-origin',
+    'Cache-Control': 'no-store',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+}

@@ -1,0 +1,185 @@
+// How a page, an action and a resource are declared: one declaration gives the route, its checks, and the types of its handler.
+import { z } from 'zod';
+import { type Faults, parseInto } from '../platform/faults.ts';
+import { answer, type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
+import { Common } from '../platform/problem.ts';
+import type { Role } from './contract.ts';
+import type { Done, Fields, Kit, PageArea, Shown, Visit } from './visits.ts';
+
+export type { Done, Fields, Shown, Visit } from './visits.ts';
+
+type Checked = {
+  /** Parameters in braces: `/bookmarks/{id}`. */
+  readonly path: `/${string}`;
+  readonly area: PageArea;
+  /** The least role in the area. Default: reader for pages and resources, editor for actions. */
+  readonly role?: Role;
+  /** Whether it needs a login of the last ten minutes. */
+  readonly isRecentLoginNeeded?: true;
+};
+
+/** A declaration as the app runs it, and as tests look through all of them. */
+export type Declared = Required<Pick<Checked, 'path' | 'area' | 'role'>> & {
+  readonly kind: 'page' | 'action' | 'resource';
+  readonly isRecentLoginNeeded: boolean;
+  readonly routeBy: (kit: Kit) => AnyRoute;
+};
+
+type MaybeSchema = Schema | undefined;
+type PageVisit<P extends MaybeSchema, Q extends MaybeSchema> = Visit & Pick<RouteRequest<P, Q, undefined>, 'params' | 'query'>;
+
+export type PageDeclaration<P extends MaybeSchema, Q extends MaybeSchema> = Checked & {
+  readonly params?: P;
+  readonly query?: Q;
+  /** Query parameters that may be given several times; their schema is `queryRepeated`. */
+  readonly repeatable?: readonly string[];
+  readonly show: (visit: PageVisit<P, Q>) => Promise<Shown> | Shown;
+};
+
+// The status and headers of a page are decided by its handler.
+const anyAnswer: Readonly<Record<number, Schema | null>> = {};
+
+/** A page; it is shown, and changes nothing. */
+export const page = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: PageDeclaration<P, Q>): Declared => ({
+  ...checkedBy('page', declared, 'reader'),
+  routeBy: (kit) => {
+    const { show, path, params, query, repeatable = [] } = declared;
+    return route({
+      method: 'get',
+      path,
+      summary: path,
+      repeatable,
+      answers: anyAnswer,
+      ...(params && { params }),
+      ...(query && { query }),
+      async handle(request: RouteRequest<P, Q, undefined>) {
+        const visit = kit.enter(request, checkedBy('page', declared, 'reader'));
+        return kit.render(visit, await show({ ...visit, params: request.params, query: request.query }));
+      },
+    });
+  },
+});
+
+export type ResourceDeclaration<P extends MaybeSchema, Q extends MaybeSchema> = Omit<PageDeclaration<P, Q>, 'show'> & {
+  readonly answer: (visit: PageVisit<P, Q>) => Promise<Answer<number, Content>>;
+};
+
+/** Bytes with a media type of their own, which a page loads, shows in a frame, follows or saves. It changes nothing. */
+export const resource = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: ResourceDeclaration<P, Q>): Declared => ({
+  ...checkedBy('resource', declared, 'reader'),
+  routeBy: (kit) => {
+    const { answer: answerTo, path, params, query, repeatable = [] } = declared;
+    return route({
+      method: 'get',
+      path,
+      summary: path,
+      repeatable,
+      answers: anyAnswer,
+      ...(params && { params }),
+      ...(query && { query }),
+      async handle(request: RouteRequest<P, Q, undefined>) {
+        const visit = kit.enter(request, checkedBy('resource', declared, 'reader'));
+        return answerTo({ ...visit, params: request.params, query: request.query });
+      },
+    });
+  },
+});
+
+export type ActionVisit<P extends MaybeSchema, F extends Schema> = Visit &
+  Pick<RouteRequest<P, undefined, undefined>, 'params'> & { readonly form: z.output<F> };
+
+export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked & {
+  readonly params?: P;
+  /** The fields of its form, texts by name; several of one name are a list (`fieldList`). `noFields` where there are none. */
+  readonly form: F;
+  /** Forms above it are 413. Default: 64 KiB. */
+  readonly maxFormBytes?: number;
+  readonly run: (visit: ActionVisit<P, F>) => Promise<Done>;
+  /** The page with the form once more, where its entries are not valid. Default: an error page that lists the faults. */
+  readonly again?: (visit: Visit & Pick<RouteRequest<P, undefined, undefined>, 'params'> & Refilled) => Promise<Shown> | Shown;
+};
+
+/** A form that came back: what was entered, and what is wrong with it. */
+export type Refilled = { readonly fields: Fields; readonly faults: Readonly<Record<string, readonly string[]>> };
+export const noFields = z.object({});
+
+/** Several fields of one name, such as the boxes of selected rows. */
+export const fieldList = (max = 1000) => z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()).max(max));
+/** A box: there when it is ticked. */
+export const fieldCheck = z
+  .literal('true')
+  .optional()
+  .transform((value) => value === 'true');
+
+const usualFormBytes = 65_536;
+const formMs = 20_000;
+
+/** A change, by a form. */
+export const action = <P extends MaybeSchema = undefined, F extends Schema = typeof noFields>(declared: ActionDeclaration<P, F>): Declared => ({
+  ...checkedBy('action', declared, 'editor'),
+  routeBy: (kit) => {
+    const { path, params, maxFormBytes = usualFormBytes } = declared;
+    return route({
+      method: 'post',
+      path,
+      summary: path,
+      guard: kit.changeGuard,
+      body: rawBody({ mediaTypes: ['application/x-www-form-urlencoded'], maxBytes: maxFormBytes, timeoutMs: formMs }),
+      answers: anyAnswer,
+      ...(params && { params }),
+      handle: (request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>) => act(kit, declared, request),
+    });
+  },
+});
+
+async function act<P extends MaybeSchema, F extends Schema>(
+  kit: Kit,
+  declared: ActionDeclaration<P, F>,
+  request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>,
+): Promise<Answer<number, Content | null>> {
+  const fields = readForm(request.body);
+  const back = kit.backOf(request, fields);
+  const { params } = request;
+  const visit = { ...kit.enter(request, { ...checkedBy('action', declared, 'editor'), back }), params };
+  const isJson = request.accepts('text/html', 'application/json') === 'application/json';
+  const record = (outcome: 'done' | 'refused' | 'failed', target = visit.path) =>
+    kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
+  try {
+    const faults: Faults = new Map();
+    const form = parseInto(declared.form, fields, { root: 'form', faults });
+    if (form === undefined) throw Common.invalid({ detail: visit.locale.t.access.formFaults, errors: Object.fromEntries(faults) });
+    const done = await declared.run({ ...visit, form });
+    await record('done', done.target);
+    return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : await kit.showDone(visit, done, back);
+  } catch (error) {
+    await record(kit.isRefusal(error) ? 'refused' : 'failed');
+    const faults = kit.faultsOf(error);
+    if (isJson || !declared.again || !faults) throw error;
+    return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
+  }
+}
+
+/** The fields of a form: a text, or a list where a name comes several times. */
+function readForm(bytes: Buffer): Fields {
+  const all = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
+  return Object.fromEntries(
+    [...all].map(([name, pairs]) => {
+      const values = pairs.map(([, value]) => value);
+      return [name, values.length === 1 ? (values[0] ?? '') : values];
+    }),
+  );
+}
+
+const checkedBy = (
+  kind: Declared['kind'],
+  { path, area, role, isRecentLoginNeeded = false }: Omit<Checked, 'isRecentLoginNeeded'> & { isRecentLoginNeeded?: boolean },
+  least: Role,
+) => ({
+  kind,
+  path,
+  area,
+  role: role ?? least,
+  isRecentLoginNeeded,
+});
+
+export const goTo = (path: string) => answer(303, null, { Location: path });

@@ -1,0 +1,209 @@
+// A request by a person: who asks, in which language, what may be asked of the services, and how the answer becomes a page.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ComponentChildren } from 'preact';
+import { answer, type Answer, Content, type RouteRequest } from '../platform/http/route.ts';
+import { Problem } from '../platform/problem.ts';
+import type { ActionRecord } from './access/actions.ts';
+import { ownPath } from './access/own-path.ts';
+import { allows } from './access/roles.ts';
+import type { Sessions } from './access/sessions.ts';
+import { type Area, Problems, type Role, type ServiceName } from './contract.ts';
+import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } from './store.ts';
+import { isLanguage, type Language } from './texts/texts.ts';
+import type { Asked } from './upstream/client.ts';
+import type { Upstreams } from './upstream/upstreams.ts';
+import type { AssetPaths, Frame, Undo } from './view/frame.ts';
+import { createLocale, type Locale } from './view/locale.ts';
+import { renderPage } from './view/shell.ts';
+
+type AnyRequest = Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'headers' | 'requestId' | 'url' | 'clientAddress' | 'left'>;
+
+/** Now and the own account are open to everyone who is logged in. */
+export type PageArea = Area | 'now' | 'me';
+
+/** A page without its frame. */
+export type Shown = {
+  readonly title: string;
+  readonly body: ComponentChildren;
+  /** Default: 200. */
+  readonly status?: number;
+  readonly refreshSeconds?: number;
+};
+
+/** The outcome of an action. */
+export type Done = {
+  /** For the person, in the person's language. */
+  readonly message: string;
+  /** The thing that was changed, for the record: a name or an id, never a value. */
+  readonly target: string;
+  readonly undo?: Undo;
+  /** The page to go to. Default: the one that the form was on. */
+  readonly to?: string;
+  /** Instead of going to a page, for what is shown once and never again: a new key. */
+  readonly page?: Shown;
+};
+
+/** The fields of a form: a text, or a list where a name comes several times. */
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+/** Every handler of a page or an action gets it. */
+export type Visit = {
+  readonly person: Person;
+  readonly session: Session;
+  /** Whether a message waits to be shown. */
+  readonly hasNotice: boolean;
+  readonly area: PageArea;
+  readonly locale: Locale;
+  /** Path and query of this page. */
+  readonly path: string;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  /** Aborted when the person leaves. */
+  readonly signal: AbortSignal;
+  /** Whether the person may do in an area what needs this role. */
+  readonly may: (area: Area, role?: Role) => boolean;
+  /** Whether this console has the service. */
+  readonly has: (service: ServiceName) => boolean;
+  /** The API of a service, asked for this person. */
+  readonly ask: (service: ServiceName) => Asked;
+};
+
+/** The services of which an area needs at least one. */
+const servicesOf: Readonly<Record<Area, readonly ServiceName[]>> = {
+  events: ['intake'],
+  links: ['digest'],
+  listings: ['listings'],
+  bookmarks: ['bookmarks'],
+  secrets: ['secrets'],
+  system: ['relay', 'intake'],
+};
+
+export const isSwitchedOn = (area: PageArea, upstreams: Pick<Upstreams, 'has'>): boolean =>
+  area === 'now' || area === 'me' || area === 'system' || servicesOf[area].some(upstreams.has);
+
+export type KitParts = {
+  readonly sessions: Sessions;
+  readonly store: Pick<ConsoleStore, 'putNotice' | 'takeNotice'>;
+  readonly upstreams: Upstreams;
+  readonly actions: ActionRecord;
+  readonly assets: AssetPaths;
+  readonly clock: () => Date;
+};
+
+type Needed = { readonly area: PageArea; readonly role: Role; readonly isRecentLoginNeeded: boolean; readonly back?: string };
+
+export const htmlType = 'text/html; charset=utf-8';
+export const html = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer<number, Content> =>
+  answer(status, new Content(htmlType, text), headers);
+
+type Rendered = { readonly status: number; readonly text: string };
+
+/** For a page that is shown before anyone has logged in. */
+export const usualPreferences = ({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Preferences => ({
+  language: languageOf(accepted),
+  zone: 'UTC',
+  theme: 'auto',
+  density: 'normal',
+  hasKeys: true,
+});
+
+/** The first language of the header that there are texts in; the qualities of browsers only repeat their order. */
+function languageOf(accepted: string): Language {
+  const wanted = accepted.split(',').map((one) => one.trim().slice(0, 2).toLowerCase());
+  return wanted.find(isLanguage) ?? 'en';
+}
+
+export type Kit = ReturnType<typeof createKit>;
+
+export function createKit({ sessions, store, upstreams, actions, assets, clock }: KitParts) {
+  const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
+
+  function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
+    const seen = (['events', 'links', 'listings', 'bookmarks', 'secrets', 'system'] as const).filter(
+      (area) => allows(person.roles, area, 'reader') && isSwitchedOn(area, upstreams),
+    );
+    return {
+      locale,
+      appearance: person,
+      assets,
+      path,
+      person: { name: person.name, mayManageUsers: allows(person.roles, 'system', 'admin') },
+      navigation: [{ area: 'now' }, ...seen.map((area) => ({ area }))],
+    };
+  }
+
+  function visitOf({ person, session, hasNotice }: Entered, area: PageArea, request: Omit<AnyRequest, 'principal' | 'headers'>): Visit {
+    const { requestId, url, clientAddress, left } = request;
+    const signal = left();
+    return {
+      person,
+      session,
+      hasNotice,
+      area,
+      locale: localeOf(person),
+      path: url,
+      requestId,
+      clientAddress: clientAddress(),
+      signal,
+      may: (asked, role = 'reader') => allows(person.roles, asked, role),
+      has: upstreams.has,
+      ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
+    };
+  }
+
+  async function render(visit: Visit, { status = 200, ...page }: Shown): Promise<Answer<number, Content>> {
+    const notice = visit.hasNotice ? await store.takeNotice(visit.session.id) : undefined;
+    return html(status, renderPage({ ...frameOf(visit), notice }, { ...page, area: visit.area === 'me' ? undefined : visit.area }));
+  }
+
+  return {
+    changeGuard: sessions.changeGuard,
+    /** @throws Problem 403 where the role is too small or the login too old */
+    enter(request: AnyRequest, { area, role, isRecentLoginNeeded, back = request.url }: Needed): Visit {
+      const found = sessions.enteredBy(request.principal);
+      const { person } = found;
+      if (area !== 'now' && area !== 'me' && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
+      if (isRecentLoginNeeded && !sessions.isRecent(found)) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
+      return visitOf(found, area, request);
+    },
+    render,
+    /** A page for a person who is not logged in. */
+    renderAlone: (headers: IncomingHttpHeaders, path: string, show: (locale: Locale) => Shown): Rendered => {
+      const preferences = usualPreferences(headers);
+      const { status = 200, ...page } = show(localeOf(preferences));
+      return { status, text: renderPage({ locale: localeOf(preferences), appearance: preferences, assets, path }, page) };
+    },
+    /** An error page for a request that no handler took, with the navigation of the person who asked. */
+    renderFor(found: Entered, url: string, show: (locale: Locale) => Shown): Rendered {
+      const locale = localeOf(found.person);
+      const { status = 200, ...page } = show(locale);
+      return { status, text: renderPage(frameOf({ person: found.person, locale, path: url }), page) };
+    },
+    json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),
+    /** The page that a form was on: as its field `back` says, else as the browser does. */
+    backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): string {
+      if (typeof back === 'string') return ownPath(back);
+      const from = URL.parse(headers.referer ?? '');
+      return from?.host === headers.host ? ownPath(`${from?.pathname ?? '/'}${from?.search ?? ''}`) : '/';
+    },
+    /** The page that follows an action, with its message. */
+    async showDone(visit: Visit, { message, undo, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
+      if (page) return render(visit, page);
+      await store.putNotice(visit.session.id, { message, ...(undo && { undo }) });
+      return answer(303, null, { Location: to ?? back });
+    },
+    record: ({ person, clientAddress, requestId }: Visit, what: { area: string; action: string; target: string; outcome: Outcome }): Promise<void> =>
+      actions.add({ person: person.name, address: clientAddress, requestId, ...what }),
+    isRefusal: (error: unknown) => error instanceof Problem && error.status < 500,
+    /** The faults of entries, by the names of their fields. */
+    faultsOf,
+  };
+}
+
+function faultsOf(error: unknown): Readonly<Record<string, readonly string[]>> | undefined {
+  const errors = error instanceof Problem ? error.members['errors'] : undefined;
+  return isFaults(errors) && Object.keys(errors).length > 0 ? errors : undefined;
+}
+
+const isFaults = (value: unknown): value is Readonly<Record<string, readonly string[]>> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((messages) => Array.isArray(messages));

@@ -1,0 +1,148 @@
+// Services that are away, slow, refuse the credential or answer nonsense, as the console meets them.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { z } from 'zod';
+import { Secret } from '../../../services/platform/config/secret.ts';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { Problem } from '../../../services/platform/problem.ts';
+import { createUpstream, pathOf } from '../../../services/console/upstream/client.ts';
+
+const key = new Secret('a key of the tests');
+
+describe('console upstream', () => {
+  let server: Server;
+  let handle: RequestListener = (_, response) => response.end('{}');
+  let asked: { method?: string; url?: string; headers: Readonly<Record<string, unknown>> }[] = [];
+  let url = '';
+  before(async () => {
+    server = createServer((request, response) => {
+      asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+      handle(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  beforeEach(() => void (asked = []));
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  let now = 0;
+  const metrics = createMetrics();
+  const create = (parts: { url?: string; timeoutMs?: number } = {}) =>
+    createUpstream({
+      service: 'bookmarks',
+      url,
+      authorize: async () => ({ 'X-Api-Key': key.reveal() }),
+      log: silentLog,
+      metrics,
+      now: () => now,
+      ...parts,
+    }).for({
+      person: 'Éamon, admin',
+      requestId: 'request-1',
+      signal: new AbortController().signal,
+    });
+  const answering = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
+    void (handle = (_, response) => response.writeHead(status, headers).end(body));
+  const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
+    const error: unknown = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof Problem)) throw new Error(`no problem was thrown but ${String(error)}`);
+    return error;
+  };
+
+  it('sends the credential, the id of the request, and the person, percent-encoded', async () => {
+    answering(200, '{"a":1}');
+    expect(await create().get('/api/things', z.object({ a: z.number() }), { q: 'x y', tag: ['a', 'b'], empty: '', none: undefined })).to.deep.equal({ a: 1 });
+    const [{ url: path, headers } = { headers: {} }] = asked;
+    expect(path).to.equal('/api/things?q=x+y&tag=a&tag=b');
+    expect(headers).to.include({
+      'x-api-key': key.reveal(),
+      'x-request-id': 'request-1',
+      'x-signalbox-actor': '%C3%89amon%2C%20admin',
+      accept: 'application/json',
+    });
+  });
+
+  it('names the service that is away', async () => {
+    const { status, members } = await problemOf(create({ url: 'http://127.0.0.1:9' }).get('/', z.unknown()));
+    expect([status, members['service']]).to.deep.equal([502, 'bookmarks']);
+  });
+
+  it('gives up a service that is slow, also in the middle of its answer', async () => {
+    handle = () => undefined;
+    expect((await problemOf(create({ timeoutMs: 50 }).get('/', z.unknown()))).status).to.equal(504);
+    handle = (_, response) => void response.writeHead(200).write('{"a":');
+    expect((await problemOf(create({ timeoutMs: 50 }).get('/', z.unknown()))).status).to.equal(504);
+  });
+
+  it('says what a service refuses, with the faults of each member', async () => {
+    answering(400, JSON.stringify({ title: 'Bad Request', detail: 'not valid', errors: { title: ['must not be empty'] } }));
+    const { status, detail, members } = await problemOf(create().get('/', z.unknown()));
+    expect([status, detail, members['errors']]).to.deep.equal([400, 'not valid', { title: ['must not be empty'] }]);
+  });
+
+  it('reads the envelope of the link digest', async () => {
+    answering(422, JSON.stringify({ success: false, message: 'no such status' }));
+    expect((await problemOf(create().get('/', z.unknown()))).detail).to.equal('no such status');
+  });
+
+  for (const [given, expected] of [
+    [404, 404],
+    [410, 404],
+    [409, 409],
+    [412, 409],
+    [403, 409],
+    [429, 503],
+    [503, 503],
+    [500, 502],
+    [301, 409],
+  ] as const) {
+    it(`answers ${expected} for ${given} of a service`, async () => {
+      answering(given, 'not JSON', { 'Retry-After': '7', Location: 'https://evil.example/' });
+      const problem = await problemOf(create().get('/', z.unknown()));
+      expect(problem.status).to.equal(expected);
+      if (expected === 503) expect(problem.headers).to.deep.equal({ 'Retry-After': '7' });
+      expect(asked).to.have.length(1);
+    });
+  }
+
+  it('says that an answer is no JSON', async () => {
+    answering(200, '<html>');
+    expect((await problemOf(create().get('/', z.unknown()))).status).to.equal(502);
+  });
+
+  it('stops asking after a first 401, for five minutes, and says so in its metrics', async () => {
+    answering(401, '{}');
+    const upstream = create();
+    expect((await problemOf(upstream.get('/', z.unknown()))).members['service']).to.equal('bookmarks');
+    answering(200, '{}');
+    now += 299_000;
+    expect((await problemOf(upstream.get('/', z.unknown()))).kind.title).to.include('credential');
+    expect(asked).to.have.length(1);
+    expect(await metrics.text()).to.include('signalbox_console_credential_refused{service="bookmarks"} 1');
+    now += 2000;
+    await upstream.get('/', z.unknown());
+    expect(asked).to.have.length(2);
+  });
+
+  it('reads the cursor of a list from its Link', async () => {
+    answering(200, '[1]', { Link: '<?limit=50&after=a%2Fb>; rel="next"' });
+    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [1], next: 'a/b' });
+    answering(200, '[]');
+    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [], next: null });
+  });
+
+  it('makes one segment of each value, and none of a step in the path', () => {
+    expect(pathOf`/api/things/${'a/b?c#d'}/parts/${7}`).to.equal('/api/things/a%2Fb%3Fc%23d/parts/7');
+    for (const value of ['', '.', '..']) expect(() => pathOf`/api/things/${value}`, value).to.throw(Problem);
+    expect(pathOf`/x/${'\ud800'}`).to.equal('/x/%EF%BF%BD');
+  });
+});
