@@ -7,7 +7,7 @@ import type { Runtime } from '../platform/process/deployable.ts';
 import { createBrokerConnections } from './broker-connections/controller.ts';
 import { createCluster } from './cluster/client.ts';
 import { whileLeading } from './cluster/lease.ts';
-import { createTransport } from './cluster/transport.ts';
+import { createTransport } from '../platform/api-server.ts';
 import { type OperatorConfig, readConfig, settings } from './config.ts';
 import { type Controller, createManager } from './manager.ts';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';

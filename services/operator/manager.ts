@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../platform/log.ts';
 import type { Change } from '../secrets/contract.ts';
 import type { Cluster, Key, KubeObject, Resource } from './cluster/cluster.ts';
-import type { Transport } from './cluster/transport.ts';
+import type { Transport } from '../platform/api-server.ts';
 import { type ObjectChange, startWatch, type Watch, type WatchOptions } from './cluster/watch.ts';
 import { kinds } from './definitions.ts';
 import type { ObjectCount, OperatorMetrics } from './metrics.ts';

@@ -1,7 +1,7 @@
 // Statuses with one condition, Ready; only changes are written.
 import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, KubeObject, Resource } from './cluster/cluster.ts';
-import { ClusterError } from './cluster/transport.ts';
+import { ClusterError } from '../platform/api-server.ts';
 import { Condition, type Reason } from './contract.ts';
 
 export type Readiness = { readonly isReady: boolean; readonly reason: Reason; readonly message: string };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Controller } from '../../services/operator/manager.ts';
 import { createCluster } from '../../services/operator/cluster/client.ts';
 import type { KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
-import { ClusterError, createTransport } from '../../services/operator/cluster/transport.ts';
+import { ClusterError, createTransport } from '../../services/platform/api-server.ts';
 import { annotations, apiVersion, type Reason } from '../../services/operator/contract.ts';
 import type { Kind } from '../../services/operator/definitions.ts';
 import { createSecretReader } from '../../services/operator/own-secrets.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ClusterError } from '../../services/operator/cluster/transport.ts';
+import { ClusterError } from '../../services/platform/api-server.ts';
 import { apiVersion } from '../../services/operator/contract.ts';
 import { definitions, type Kind, kinds } from '../../services/operator/definitions.ts';
 import { resourceOf } from '../../services/operator/secrets.ts';

@@ -4,7 +4,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { createCluster, listAll, pathOf, readObject } from '../../services/operator/cluster/client.ts';
 import type { Cluster, KubeObject, Resource } from '../../services/operator/cluster/cluster.ts';
-import { createTransport, type Transport } from '../../services/operator/cluster/transport.ts';
+import { createTransport, type Transport } from '../../services/platform/api-server.ts';
 import { Condition, group } from '../../services/operator/contract.ts';
 import { type Controller, type ManagerOptions, createManager } from '../../services/operator/manager.ts';
 import { definitions, type Kind } from '../../services/operator/definitions.ts';

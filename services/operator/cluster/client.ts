@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { fieldManager } from '../contract.ts';
 import { type Cluster, type KubeObject, type ListOptions, microTime, type Resource } from './cluster.ts';
-import { ClusterError, type Transport } from './transport.ts';
+import { ClusterError, type Transport } from '../../platform/api-server.ts';
 
 const Texts = z.record(z.string(), z.string());
 const Metadata = z.looseObject({

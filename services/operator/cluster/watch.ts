@@ -6,7 +6,7 @@ import { backOffMs, sleepUntil } from '../../platform/time.ts';
 import type { Log } from '../../platform/log.ts';
 import type { KubeObject, ListOptions, Resource } from './cluster.ts';
 import { acceptOf, listAll, pathOf, readObject } from './client.ts';
-import { ClusterError, type Transport } from './transport.ts';
+import { ClusterError, type Transport } from '../../platform/api-server.ts';
 
 export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };
 

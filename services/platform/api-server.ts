@@ -2,8 +2,14 @@
 import { Agent as HttpAgent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { Agent, request as requestHttps, type RequestOptions } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { z } from 'zod';
+
+/** The part of a KubeConfig that is needed: its library takes 55 MB where it is loaded. */
+export type Access = {
+  getCurrentCluster(): { readonly server: string } | null;
+  /** Adds credentials and trust to a request. */
+  applyToHTTPSOptions(options: RequestOptions): Promise<void>;
+};
 
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -27,11 +33,10 @@ export class ClusterError extends Error {
 
 export type Transport = ReturnType<typeof createTransport>;
 
-const answerMs = 10_000;
 const Status = z.object({ message: z.string() });
 
 /** @param stopping aborts calls under way, and every later one */
-export function createTransport(config: KubeConfig, stopping: AbortSignal) {
+export function createTransport(config: Access, stopping: AbortSignal, { answerMs = 10_000 }: { readonly answerMs?: number } = {}) {
   const server = new URL(config.getCurrentCluster()?.server ?? 'http://localhost:8080');
   const isPlain = server.protocol === 'http:';
   const send = isPlain ? requestHttp : requestHttps;
@@ -48,7 +53,7 @@ export function createTransport(config: KubeConfig, stopping: AbortSignal) {
     const text = body && JSON.stringify(body);
     // Node sends the body of a DELETE without its length otherwise.
     const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
-    const headers = { ...given, ...length, accept, 'user-agent': 'signalbox-operator', ...(contentType !== undefined && { 'content-type': contentType }) };
+    const headers = { ...given, ...length, accept, 'user-agent': 'signalbox', ...(contentType !== undefined && { 'content-type': contentType }) };
     return new Promise((resolve, reject) => {
       const request = send(url, { ...options, method, headers, agent, signal: AbortSignal.any([signal, stopping]) });
       request.on('error', reject).on('response', resolve);
