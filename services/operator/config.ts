@@ -1,6 +1,6 @@
 // Settings of the operator.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { list, optional, secret, text, url } from '../platform/config/settings.ts';
+import { choice, list, optional, secret, text, url } from '../platform/config/settings.ts';
 
 export const settings = {
   namespace: text('Operator__Namespace', { summary: 'The only namespace whose objects are reconciled; all when empty', default: '' }),
@@ -17,6 +17,10 @@ export const settings = {
   adoptNamespaces: list('Operator__AdoptNamespaces', {
     summary: 'Namespaces whose SecretApplications may adopt applications that have no owner; `*` for all, none when empty',
     default: [],
+  }),
+  serviceAccounts: choice('Operator__ServiceAccounts', ['off', 'on'], {
+    summary: 'Whether SecretApplications may name ServiceAccounts; only where the secrets service checks tokens of this very cluster',
+    default: 'off',
   }),
   tokenSecret: optional(
     text('Operator__TokenSecret', { summary: "The Secret of the administrator's token in the namespace of the Lease, which no object may name" }),

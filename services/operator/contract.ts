@@ -197,6 +197,12 @@ export const SecretApplicationSpec = z.object({
   apiKeySecretRef: KeyRef.describe(
     'The Secret that the operator writes the key of the application into. A Secret that exists and does not belong to this object is left as it is.',
   ),
+  serviceAccounts: z
+    .array(Name)
+    .max(100)
+    .default([])
+    .meta({ 'x-kubernetes-list-type': 'set' })
+    .describe('ServiceAccounts of this namespace whose pods read with their own tokens, where Operator__ServiceAccounts is on; others of it are unbound.'),
   rotateEvery: Duration.optional().describe(
     'The age at which the key is replaced, such as 720h; the former one stays valid until the workloads are rolled out. Default: it is not replaced by age.',
   ),

@@ -10,11 +10,13 @@ export type OwnershipOptions = {
   readonly namespace: string;
   /** Namespaces whose objects may adopt an application that has no owner; `*`: all. */
   readonly adoptNamespaces: readonly string[];
+  /** Whether the secrets service checks tokens of this cluster: else a binding would be one of another cluster's account of the same name. */
+  readonly serviceAccounts?: 'on' | 'off';
 };
 
 export type Ownership = ReturnType<typeof createOwnership>;
 
-export function createOwnership({ clusterName, namespace, adoptNamespaces }: OwnershipOptions) {
+export function createOwnership({ clusterName, namespace, adoptNamespaces, serviceAccounts = 'off' }: OwnershipOptions) {
   let known = clusterName;
 
   async function clusterOf(cluster: Cluster): Promise<string> {
@@ -29,6 +31,7 @@ export function createOwnership({ clusterName, namespace, adoptNamespaces }: Own
 
   return {
     ownerOf: async (cluster: Cluster, key: Key): Promise<string> => `${await clusterOf(cluster)}/${key.namespace}/${key.name}`,
+    bindsAccounts: serviceAccounts === 'on',
     mayAdopt: (within: string): boolean => adoptNamespaces.includes(within) || adoptNamespaces.includes('*'),
   };
 }

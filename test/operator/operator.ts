@@ -88,7 +88,8 @@ export async function createTestCluster(): Promise<TestCluster> {
 }
 
 /** The ownership of the SecretApplications of a namespace that may adopt. */
-export const ownershipIn = (namespace: string, clusterName = 'tests') => createOwnership({ clusterName, namespace, adoptNamespaces: [namespace] });
+export const ownershipIn = (namespace: string, clusterName = 'tests', serviceAccounts: 'on' | 'off' = 'off') =>
+  createOwnership({ clusterName, namespace, adoptNamespaces: [namespace], serviceAccounts });
 
 export type RunningOperator = {
   /** Stops to lead, and leads again. */

@@ -72,17 +72,18 @@ function lateRotation(rotation: Finishing, { rotatedAt }: Keyed, now: Date): Ref
 const markOf = ({ metadata: { namespace, name } }: KubeObject) => `Kept by SecretApplication ${namespace}/${name}`;
 
 async function readContents(
-  { spec, service }: Subject,
+  { object, spec, service }: Subject,
   { apiKey }: Keyed,
   { wanted, signal }: { readonly wanted: Wanted; readonly signal: AbortSignal },
 ): Promise<Contents> {
   const slug = slugOf(spec.applicationName);
   const management = service.management(signal);
-  const [application, environments, configuration, secrets] = await Promise.all([
+  const [application, environments, configuration, secrets, accounts] = await Promise.all([
     management.application(slug),
     management.environments(slug),
     management.configurations(slug),
     management.secrets(slug),
+    wanted.accounts ? management.accounts(slug) : [],
   ]);
   const consumer = service.consumer(apiKey, signal);
   const values: Contents['values'][number][] = [];
@@ -97,6 +98,7 @@ async function readContents(
     configuration: configuration.map(({ environmentSlug: environment, key, value, description }) => ({ environment, key, value, description })),
     secrets: secrets.map(({ name }) => name),
     values,
+    accounts: accounts.filter(({ namespace }) => namespace === object.metadata.namespace).map(({ name }) => name),
   };
 }
 
@@ -115,7 +117,7 @@ async function keepContents(subject: Subject, keyed: Keyed, context: ReconcileCo
   const refused = new Set<string>();
   for (const action of actions) {
     try {
-      await apply(action, { slug, mark: markOf(object), management });
+      await apply(action, { slug, namespace: object.metadata.namespace, mark: markOf(object), management });
     } catch (error) {
       if (!(error instanceof Refusal) || error.status >= 500 || error.status === 429 || error.status === 401) throw error;
       refused.add(JSON.stringify(action));
@@ -139,11 +141,17 @@ const nameOfFirst = ([first]: readonly Action[]): string => (first ? nameOf(firs
 function nameOf(action: Action): string {
   if ('key' in action) return `configuration ${action.environment} ${action.key}`;
   if ('secret' in action) return `secret ${action.secret}`;
+  if ('account' in action) return `ServiceAccount ${action.account}`;
   return 'slug' in action ? `environment ${action.slug}` : action.name;
 }
 
+const notBound = 'serviceAccounts are not bound: Operator__ServiceAccounts of the operator is off';
+
 /** The spec with the values of ConfigMaps and Secrets in their places, and a problem for each value that is missing. */
-async function readWanted({ object, spec }: Subject, { cluster, readSecret }: ReconcileContext): Promise<{ wanted: Wanted; problems: Refused[] }> {
+async function readWanted(
+  { object, spec, bindsAccounts }: Subject,
+  { cluster, readSecret }: ReconcileContext,
+): Promise<{ wanted: Wanted; problems: Refused[] }> {
   const { namespace } = object.metadata;
   const configMapRefs = spec.configuration.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef ?? []);
   const inConfigMaps = await readTexts(configMapRefs, namespace, { get: (key) => cluster.get(configMapResource, key), textOf: configMapText });
@@ -169,8 +177,10 @@ async function readWanted({ object, spec }: Subject, { cluster, readSecret }: Re
     if (value === undefined) missing('Secret', valueFrom.secretKeyRef);
     else secretValues.push({ environment, secret: name, value });
   }
-  const { description, environments, prune } = spec;
-  return { wanted: { description, environments, prune, configuration, unread, secretValues }, problems };
+  const { description, environments, prune, serviceAccounts } = spec;
+  if (!bindsAccounts && serviceAccounts.length > 0) problems.push({ reason: 'ValueRefused', message: notBound });
+  const accounts = bindsAccounts ? serviceAccounts : undefined;
+  return { wanted: { description, environments, prune, configuration, unread, secretValues, accounts }, problems };
 }
 
 /** An object can name 1000 ConfigMaps of 1 MiB each. */
@@ -199,9 +209,9 @@ async function readTexts(refs: readonly KeyRef[], namespace: string, { get, text
   return texts;
 }
 
-type Applying = { readonly slug: string; readonly mark: string; readonly management: ManagementClient };
+type Applying = { readonly slug: string; readonly namespace: string; readonly mark: string; readonly management: ManagementClient };
 
-async function apply(action: Action, { slug, mark, management }: Applying): Promise<unknown> {
+async function apply(action: Action, { slug, namespace, mark, management }: Applying): Promise<unknown> {
   switch (action.do) {
     case 'describe':
       return management.updateApplication(slug, { name: action.name, description: action.description });
@@ -219,5 +229,9 @@ async function apply(action: Action, { slug, mark, management }: Applying): Prom
       return management.createSecret(slug, { name: action.secret });
     case 'set-value':
       return management.setValues(slug, action.secret, [{ environmentSlug: action.environment, value: action.value }]);
+    case 'bind-account':
+      return management.bindAccount(slug, { namespace, name: action.account });
+    case 'unbind-account':
+      return unlessMissing(management.unbindAccount(slug, { namespace, name: action.account }));
   }
 }

@@ -82,7 +82,8 @@ export function createSecretApplications(service: SecretsService, ownership: Own
       if (spec.deletionPolicy === 'Retain') deletable.delete(key);
       const owner = await ownership.ownerOf(cluster, object.metadata);
       const mayAdopt = ownership.mayAdopt(object.metadata.namespace);
-      const { againAfterMs, failure, ...status } = await keep({ object, spec, owner, mayAdopt, service, writes, contention, refused, timing }, context);
+      const subject = { object, spec, owner, mayAdopt, bindsAccounts: ownership.bindsAccounts, service, writes, contention, refused, timing };
+      const { againAfterMs, failure, ...status } = await keep(subject, context);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };

@@ -16,6 +16,8 @@ export type Subject = RotationSubject & {
   readonly owner: string;
   /** Whether it may take an application without an owner. */
   readonly mayAdopt: boolean;
+  /** Whether ServiceAccounts are bound to its application. */
+  readonly bindsAccounts: boolean;
   readonly contention: Contention;
   /** Actions on the contents that the service refused the last time, as JSON, by the key of the object. */
   readonly refused: Map<string, ReadonlySet<string>>;

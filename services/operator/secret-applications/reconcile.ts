@@ -73,6 +73,8 @@ export type Wanted = {
   readonly prune: boolean;
   readonly configuration: readonly Entry[];
   readonly secretValues: readonly SecretValue[];
+  /** Names of ServiceAccounts of the object's namespace; undefined where they are left as they are. */
+  readonly accounts: readonly string[] | undefined;
   /** Entries whose value could not be read; they stay in the service. */
   readonly unread: readonly { readonly environment: string; readonly key: string }[];
 };
@@ -87,6 +89,8 @@ export type Contents = {
   readonly secrets: readonly string[];
   /** The active values of the wanted secrets. */
   readonly values: readonly SecretValue[];
+  /** Names of the ServiceAccounts of the object's namespace that are bound to the application. */
+  readonly accounts: readonly string[];
 };
 
 export type Action =
@@ -96,7 +100,8 @@ export type Action =
   | ({ readonly do: 'create-configuration' | 'update-configuration' } & Entry)
   | { readonly do: 'delete-configuration'; readonly environment: string; readonly key: string }
   | { readonly do: 'create-secret'; readonly secret: string }
-  | ({ readonly do: 'set-value' } & SecretValue);
+  | ({ readonly do: 'set-value' } & SecretValue)
+  | { readonly do: 'bind-account' | 'unbind-account'; readonly account: string };
 
 const isSamePlace = (one: { environment: string; key: string }, other: { environment: string; key: string }) =>
   one.environment === other.environment && one.key === other.key;
@@ -118,7 +123,14 @@ export function planContents(wanted: Wanted, contents: Contents, mark: string): 
     ...planConfiguration(wanted, contents, mark),
     ...[...new Set(missing.map(({ secret }) => secret))].filter((name) => !secrets.has(name)).map((secret): Action => ({ do: 'create-secret', secret })),
     ...missing.map((each): Action => ({ do: 'set-value', ...each })),
+    ...planAccounts(wanted, contents),
   ];
+}
+
+function planAccounts({ accounts }: Wanted, { accounts: bound }: Contents): Action[] {
+  if (!accounts) return [];
+  const [added, left] = [accounts.filter((account) => !bound.includes(account)), bound.filter((account) => !accounts.includes(account))];
+  return [...left.map((account): Action => ({ do: 'unbind-account', account })), ...added.map((account): Action => ({ do: 'bind-account', account }))];
 }
 
 const isFirstOfItsSlug = (name: string, index: number, names: readonly string[]) => names.findIndex((other) => slugOf(other) === slugOf(name)) === index;

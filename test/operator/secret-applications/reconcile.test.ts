@@ -68,8 +68,8 @@ describe('the key of a SecretApplication', () => {
 });
 
 describe('the contents of an application', () => {
-  const wanted: Wanted = { description: undefined, environments: [], prune: false, configuration: [], secretValues: [], unread: [] };
-  const contents: Contents = { name: 'Shop', description: null, environments: ['local'], configuration: [], secrets: [], values: [] };
+  const wanted: Wanted = { description: undefined, environments: [], prune: false, configuration: [], secretValues: [], accounts: [], unread: [] };
+  const contents: Contents = { name: 'Shop', description: null, environments: ['local'], configuration: [], secrets: [], values: [], accounts: [] };
   const plan = (want: Partial<Wanted>, have: Partial<Contents> = {}) => planContents({ ...wanted, ...want }, { ...contents, ...have }, 'ours');
   const entry = { environment: 'local', key: 'a', value: '1' };
 
@@ -108,6 +108,15 @@ describe('the contents of an application', () => {
     expect(plan({ unread: [{ environment: 'local', key: 'unread' }] }, { configuration })).to.deep.equal([
       { do: 'delete-configuration', environment: 'local', key: 'taken out' },
     ]);
+  });
+
+  it('have the ServiceAccounts of the object, and no other one of its namespace', () => {
+    const have = { accounts: ['taken-out', 'web'] };
+    expect(plan({ accounts: ['web', 'new'] }, have)).to.deep.equal([
+      { do: 'unbind-account', account: 'taken-out' },
+      { do: 'bind-account', account: 'new' },
+    ]);
+    expect(plan({ accounts: undefined }, have)).to.deep.equal([]);
   });
 
   it('take over an entry of another description, and change a description only when one is given', () => {
