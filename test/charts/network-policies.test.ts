@@ -106,6 +106,15 @@ describeWith(helm, 'network policies', () => {
     expect(found).to.deep.equal([...byDefault, ...counted].sort());
   });
 
+  it('let the secrets service reach the API server where it checks tokens of ServiceAccounts', async () => {
+    const tokens = { services: { secrets: { settings: { Secrets__ServiceAccounts: 'on' } } } };
+    const inside = expand(['secrets'], ['API server:443', 'API server:6443', 'internet:443']);
+    expect(await flows(tokens)).to.deep.equal([...byDefault, ...inside].sort());
+    const peers = { networkPolicy: { apiServer: { peers: [{ ipBlock: { cidr: '10.96.0.1/32' } }] } } };
+    const found = (await flows(merged(tokens, peers))).filter((flow) => flow.startsWith('secrets → ') && !byDefault.includes(flow));
+    expect(found).to.have.members(['secrets → API server:443', 'secrets → API server:6443']);
+  });
+
   it('let the worker mailbox reach the services that take mails, and mail servers reach it where its Service is open', async () => {
     const mail = { services: { mail: { enabled: true } } };
     const inside = expand(['mail'], ['dns:53', 'dns:53/UDP', 'link-digest:8080', 'listings:8080']);

@@ -15,12 +15,22 @@
 {{- with $workload.sources -}}
 {{- $_ := set $parts "annotations" (dict "checksum/sources" (sha256sum .)) -}}
 {{- end -}}
+{{- if include "signalbox.checksTokens" $workload -}}
+{{- $_ := set $parts "token" true -}}
+{{- end -}}
 {{- if eq $workload.kind "CronJob" -}}
 {{- $_ := set $parts "restartPolicy" "Never" -}}
 {{- else -}}
 {{- $_ := set $parts "isSpread" true -}}
 {{- end -}}
 {{ include "signalbox.pod" $parts }}
+{{- end -}}
+
+{{/* Whether a workload asks the API server about tokens of ServiceAccounts; 'true' or empty. The argument is the workload */}}
+{{- define "signalbox.checksTokens" -}}
+{{- if and (eq .component "secrets") (eq (get (.settings | default dict) "Secrets__ServiceAccounts" | toString) "on") -}}
+true
+{{- end -}}
 {{- end -}}
 
 {{/* root, workload */}}
