@@ -19,13 +19,15 @@ import { createChangeStore } from './changes/store.ts';
 import { keyVaultRoutes, keyVaultTag } from './compatibility/key-vault.ts';
 import { vaultRoutes, vaultTag } from './compatibility/vault.ts';
 import type { SecretsConfig } from './config.ts';
-import { apiKeyGuard, consumerRoutes } from './consumer/reads.ts';
+import { type ApiServer, createAccountTokens } from './consumer/account-tokens.ts';
+import { applicationGuard, consumerRoutes } from './consumer/reads.ts';
 import { createSecretReader, type SecretReader } from './consumer/reader.ts';
 import { createKeyUses } from './consumer/key-uses.ts';
 import { createConsumerStore } from './consumer/store.ts';
 import { Problems } from './contract.ts';
 import { createKeyCheck } from './encryption/key-check.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { accountRoutes } from './management/accounts.ts';
 import { applicationRoutes } from './management/applications.ts';
 import { configurationRoutes } from './management/configurations.ts';
 import { copyRoutes } from './management/copies.ts';
@@ -49,6 +51,8 @@ export type SecretsParts = {
   readonly lifecycle: Lifecycle;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Checks tokens of ServiceAccounts; without it applications have keys only. */
+  readonly apiServer?: ApiServer | undefined;
   readonly clock?: () => Date;
 };
 
@@ -80,7 +84,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   const store = createManagementStore(database);
   const write = createUnitOfWork({ database: writeDatabase, keyCheck, audit, clock });
   const managementRoutes = [
-    ...tagged(tags.applications, [...applicationRoutes(store, write), ...keyRoutes(store, write)]),
+    ...tagged(tags.applications, [...applicationRoutes(store, write), ...keyRoutes(store, write), ...accountRoutes(store, write)]),
     ...tagged(tags.environments, environmentRoutes(store, write)),
     ...tagged(tags.secrets, [...secretRoutes(store, write), ...valueRoutes(store, write, keyring), ...copyRoutes(write, keyring)]),
     ...tagged(tags.configurations, configurationRoutes(store, write)),
@@ -89,7 +93,7 @@ export function createSecretsApp(parts: SecretsParts): App {
   ];
   const consumerStore = createConsumerStore(database, clock);
   const keyUses = lifecycle.opened('key uses', createKeyUses({ database, log }));
-  const reader = createSecretReader({ store: consumerStore, keyUses, keyring, keyCheck, audit, log, metrics, clock });
+  const reader = createSecretReader({ store: consumerStore, tokens: tokensOf(parts, clock), keyUses, keyring, keyCheck, audit, log, metrics, clock });
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox secrets', log }));
   const failureLimit = createRateLimit({ service: 'secrets', redis, database, log, metrics }, { ...failures, requests: config.maxFailedCredentials });
   return createApp({
@@ -100,7 +104,7 @@ export function createSecretsApp(parts: SecretsParts): App {
     ],
     areas: [
       { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, administrator), failureLimit },
-      { prefix: '/api/consumer', guard: apiKeyGuard(consumerStore) },
+      { prefix: '/api/consumer', guard: applicationGuard(reader) },
     ],
     health,
     log,
@@ -109,6 +113,9 @@ export function createSecretsApp(parts: SecretsParts): App {
     corsOrigins: config.corsOrigins,
   });
 }
+
+const tokensOf = ({ apiServer, config, log, metrics }: SecretsParts, clock: () => Date) =>
+  apiServer && createAccountTokens({ apiServer, audience: config.tokenAudience, log, metrics, clock });
 
 /** No route answers without the database; a write needs the master keys, and may find the application held by another one. */
 function withRefusals(route: AnyRoute): AnyRoute {

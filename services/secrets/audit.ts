@@ -17,6 +17,8 @@ export const actions = [
   'application.rotate-key',
   'application.create-key',
   'application.delete-key',
+  'application.bind-account',
+  'application.unbind-account',
   'environment.create',
   'environment.update',
   'environment.delete',
@@ -49,7 +51,7 @@ export type Outcome = (typeof outcomes)[number];
 /** Who asks. */
 export type Actor = {
   readonly plane: Plane;
-  /** Which token or key it was, of a command the role at the database; never the credential itself. */
+  /** Which token or key it was, `account <namespace>/<name>` of a ServiceAccount, of a command the role at the database; never the credential itself. */
   readonly keyId: string;
   readonly requestId: string;
 };
@@ -60,7 +62,7 @@ export type Target = {
   /** A slug; of a command `*`. */
   readonly application: string;
   readonly environment?: string | null;
-  /** The secret's name, the entry's key, or the id of a key. */
+  /** The secret's name, the entry's key, the id of a key, or `<namespace>/<name>` of a ServiceAccount. */
   readonly subject?: string | null;
 };
 

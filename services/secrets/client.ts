@@ -10,7 +10,7 @@ import * as management from './management/contract.ts';
 export type ClientOptions = {
   /** Where the service is, with a path prefix if an ingress gives it one. */
   readonly baseUrl: string;
-  /** The administrator's token, or an application's key. */
+  /** The administrator's token; an application's key, or the token of a ServiceAccount that is bound to it. */
   readonly credential: string;
   /** The time for each attempt, until the last byte of the answer. */
   readonly timeoutMs?: number;
@@ -108,6 +108,19 @@ export function createManagementClient(options: ClientOptions) {
     createKey: (slug: string, body: z.input<typeof management.NewKey>) => post(of(slug, 'keys'), management.CreatedKey, body),
     deleteKey: (slug: string, id: string) => remove(of(slug, 'keys', id)),
 
+    /** ServiceAccounts that are bound to the application, by namespace and name. */
+    async accounts(slug: string): Promise<management.BoundAccount[]> {
+      const all: management.BoundAccount[] = [];
+      for (let after = ''; ;) {
+        const { items, next } = await get(`${of(slug, 'service-accounts')}?limit=200&after=${encodeURIComponent(after)}`, management.BoundAccounts);
+        all.push(...items);
+        if (next === null) return all;
+        after = next;
+      }
+    },
+    bindAccount: (slug: string, { namespace, name }: Account) => put(of(slug, 'service-accounts', namespace, name), management.BoundAccount),
+    unbindAccount: (slug: string, { namespace, name }: Account) => remove(of(slug, 'service-accounts', namespace, name)),
+
     /** The changes after the cursor of the page before, or none after 25 s; the first call only gets a cursor. A Refusal of status 410: list everything anew. */
     changes: (after = '') => polls.get(`/api/management/changes?after=${encodeURIComponent(after)}`, contract.ChangesPage),
 
@@ -131,6 +144,7 @@ export function createManagementClient(options: ClientOptions) {
   };
 }
 export type ManagementClient = ReturnType<typeof createManagementClient>;
+type Account = { readonly namespace: string; readonly name: string };
 type ConfigurationPlace = { readonly environmentSlug: string; readonly key: string };
 
 const ProblemBody = z.looseObject({ type: z.string(), title: z.string(), status: z.number() });
@@ -158,7 +172,7 @@ function createCalls(options: ClientOptions, headers: Headers) {
   return {
     get: <S extends z.ZodType>(where: string, schema: S) => ask({ method: 'GET', where }, schema),
     post: <S extends z.ZodType>(where: string, schema: S, body?: unknown) => ask({ method: 'POST', where, body }, schema),
-    put: <S extends z.ZodType>(where: string, schema: S, body: unknown) => ask({ method: 'PUT', where, body }, schema),
+    put: <S extends z.ZodType>(where: string, schema: S, body?: unknown) => ask({ method: 'PUT', where, body }, schema),
     remove: (where: string) => ask({ method: 'DELETE', where }, Nothing),
   };
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { choice, commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl } from '../platform/config/settings.ts';
+import { choice, commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl, text } from '../platform/config/settings.ts';
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 import { noticeSettings } from './notices.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
@@ -30,9 +30,18 @@ const compatibilitySettings = {
   }),
 } as const;
 
+const accountSettings = {
+  serviceAccounts: choice('Secrets__ServiceAccounts', ['off', 'on'], {
+    summary: 'Whether tokens of Kubernetes ServiceAccounts read like keys of applications; the API server, found as kubectl finds it, checks them',
+    default: 'off',
+  }),
+  tokenAudience: text('Secrets__TokenAudience', { summary: 'The audience that those tokens must be made for', default: 'signalbox-secrets' }),
+} as const;
+
 export const settings = {
   ...commonSettings,
   ...compatibilitySettings,
+  ...accountSettings,
   ...eventSettings,
   ...noticeSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),

@@ -1,7 +1,7 @@
 // The schemas of the management plane, and the problems of the service; the consumer plane has a contract of its own.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
-import { text, Timestamp } from '../platform/schema.ts';
+import { queryInteger, text, Timestamp } from '../platform/schema.ts';
 import { isStorable } from '../platform/json.ts';
 
 /** The slug of an application or environment, made once from its name; '' when no character of the name can be part of one. */
@@ -32,7 +32,7 @@ const inPath = (limits: { readonly min: number; readonly max: number }) => stora
 
 /** In a path or query any text is accepted; text that no name can be matches none. */
 const namesNothing = '';
-const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
+export const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
 /** In a body an empty slug is a fault. */
 export const EnvironmentSlug = z
   .string()
@@ -232,6 +232,13 @@ export const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep
 /** A name in a cursor: none has NUL, which Postgres cannot hold. */
 export const CursorName = z.string().refine((text) => !text.includes('\0'));
 
+/** A page of the management plane: `limit` in the query of a list, `next` in its answer. */
+export const Limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });
+export const Next = z
+  .string()
+  .nullable()
+  .meta({ description: 'The cursor of the next page, for `after`; null on the last page', examples: [null] });
+
 export const theName = { description: 'The name of the secret' };
 export const theKey = { description: 'The key of the entry; a slash in it is sent as %2F' };
 const parts = {
@@ -297,9 +304,12 @@ export const Problems = problems({
   versionMissing: { status: 404, title: 'No such version' },
   configurationMissing: { status: 404, title: 'No such configuration entry' },
   keyMissing: { status: 404, title: 'No such key' },
+  accountMissing: { status: 404, title: 'No such ServiceAccount is bound to the application' },
   applicationTaken: { status: 409, title: 'An application with this slug exists' },
   applicationOwned: { status: 409, title: 'The application has another owner' },
   tooManyKeys: { status: 409, title: 'The application has as many keys as it may have' },
+  accountTaken: { status: 409, title: 'The ServiceAccount is bound to another application' },
+  tooManyAccounts: { status: 409, title: 'The application has as many ServiceAccounts as it may have' },
   environmentTaken: { status: 409, title: 'The application has an environment with this slug' },
   environmentChained: { status: 409, title: 'An environment inherits only from one that inherits from none' },
   environmentInherited: { status: 409, title: 'Another environment inherits from it' },

@@ -2,10 +2,21 @@
 import type { Deployable, Runtime } from '../platform/process/deployable.ts';
 import { createSchemaCheck } from '../platform/postgres/migrations.ts';
 import { createPool, type PoolOptions, requestLimits } from '../platform/postgres/pool.ts';
+import { createTransport } from '../platform/api-server.ts';
 import { createSecretsApp } from './app.ts';
 import { readConfig, type SecretsConfig, settings } from './config.ts';
+import type { ApiServer } from './consumer/account-tokens.ts';
 
 const migrations = { schema: 'secrets', directory: new URL('migrations/', import.meta.url) };
+
+/** The library of Kubernetes takes 55 MB, so it is loaded only where it is needed. */
+async function connectApiServer({ lifecycle }: Pick<Runtime, 'lifecycle'>): Promise<ApiServer> {
+  const { findCluster } = await import('../platform/kubernetes.ts');
+  const closing = new AbortController();
+  // Reads in hand end before it.
+  lifecycle.onStop('API server', () => closing.abort());
+  return createTransport(findCluster().config, closing.signal, { answerMs: 5000 });
+}
 
 async function start({ log, metrics, health, lifecycle, listen }: Runtime, config: SecretsConfig): Promise<void> {
   const databaseUrl = config.databaseUrl.reveal();
@@ -15,7 +26,8 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   // A write that cannot lock its application gives up before its statement times out, and the refusal says so.
   const writeDatabase = open('write database', { maxConnections: 10, lockMs: 2000 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
-  await listen(createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics }), config.port);
+  const apiServer = config.serviceAccounts === 'on' ? await connectApiServer({ lifecycle }) : undefined;
+  await listen(createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, apiServer }), config.port);
 }
 
 export const deployable: Deployable<SecretsConfig> = {

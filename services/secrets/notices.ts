@@ -45,7 +45,7 @@ const unusedKeys = statement<UnusedKey, [before: Date, now: Date, after: string,
   `
   select k.id, k.name, a.slug as application, k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
   from application_keys k join applications a on a.id = k.application_id and a.deleted_at is null
-  where coalesce(k.last_used_at, k.created_at) < $1 and (k.expires_at is null or k.expires_at >= $2) and k.id > $3
+  where k.account is null and coalesce(k.last_used_at, k.created_at) < $1 and (k.expires_at is null or k.expires_at >= $2) and k.id > $3
   order by k.id limit $4`,
 );
 
@@ -53,7 +53,7 @@ const countUnused = statement<{ count: number }, [before: Date, now: Date]>(
   'notices.countUnused',
   `
   select count(*) as count from application_keys k join applications a on a.id = k.application_id and a.deleted_at is null
-  where coalesce(k.last_used_at, k.created_at) < $1 and (k.expires_at is null or k.expires_at >= $2)`,
+  where k.account is null and coalesce(k.last_used_at, k.created_at) < $1 and (k.expires_at is null or k.expires_at >= $2)`,
 );
 
 const dayMs = 86_400_000;

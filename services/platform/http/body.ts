@@ -15,13 +15,13 @@ const jsonBytes = 1_048_576;
 export function createBodyReader(body: Schema | RawBody | StreamedBody, maxBytes = jsonBytes): (context: Context) => Promise<Body> {
   if ('kind' in body)
     return async (context) => {
-      const mediaType = admitBody(context, body.mediaTypes, body.maxBytes);
+      const mediaType = admitBody(context, body.mediaTypes, body);
       if (body.kind === 'raw') return readRaw(context.req, body);
       return { value: { mediaType, bytes: Readable.from(bytesOf(context.req, body), { objectMode: false }) } satisfies Streamed };
     };
   const readJson = createJsonReader(maxBytes);
   return async (context) => {
-    admitBody(context, ['application/json'], maxBytes);
+    admitBody(context, ['application/json'], { maxBytes });
     return { value: await readJson(context) };
   };
 }
@@ -32,11 +32,14 @@ const noRoom = () => Common.unavailable({ detail: 'Too many large requests at on
 const tooSlow = () => Common.timeout({ detail: 'The body did not arrive in time.', headers: { Connection: 'close' } });
 const interrupted = () => Common.malformed({ detail: 'The request was interrupted.' });
 
+type Admission = { readonly maxBytes: number; readonly isTypeOptional?: true };
+
 /** Checks the head, before a byte of the body is asked for. @returns which of the media types it is */
-function admitBody({ req, res }: Context, mediaTypes: readonly string[], maxBytes: number): string {
+function admitBody({ req, res }: Context, mediaTypes: readonly string[], { maxBytes, isTypeOptional }: Admission): string {
   // Parameters such as a charset are not looked at. RFC 9110 section 8.3.
   const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  const taken = mediaTypes.find((one) => one === type || (one === 'application/json' && type?.endsWith('+json')));
+  const isUntyped = type === undefined && isTypeOptional;
+  const taken = isUntyped ? '' : mediaTypes.find((one) => one === type || (one === 'application/json' && type?.endsWith('+json')));
   if (taken === undefined) throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
   // No coding is undone, so that a body's bytes are what is counted and what is signed. RFC 9110 section 15.5.16.
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';

@@ -78,6 +78,17 @@ export const anyOf = (...guards: readonly Guard[]): Guard => ({
   },
 });
 
+/** A guard in the form of another product, whose refusals are its own. @param check throws the refusal */
+export const throwingGuard = (check: (headers: IncomingHttpHeaders) => Promise<unknown>): Guard => ({
+  schemes: {},
+  forms: [],
+  challenges: [],
+  check: async (headers) => {
+    await check(headers);
+    return anonymous;
+  },
+});
+
 /** The same in every replica and in any order of a list; slow, so that it does not help to guess a weak token. */
 const fingerprint = (secret: Secret) => scryptSync(secret.reveal(), 'signalbox administrator', 4).toString('hex');
 

@@ -13,6 +13,8 @@ export type Schema = z.ZodType;
 export type RawBody = {
   readonly kind: 'raw';
   readonly mediaTypes: readonly string[];
+  /** Whether a body without a Content-Type is read, too: clients of another product send none. */
+  readonly isTypeOptional?: true;
   readonly maxBytes: number;
   /** Slower than this is answered 408; the wait for memory counts. */
   readonly timeoutMs: number;

@@ -4,7 +4,6 @@ import { answer, rawBody, route } from '../../platform/http/route.ts';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { Common } from '../../platform/problem.ts';
 import type { SecretReader } from '../consumer/reader.ts';
-import { hashOfKey } from '../consumer/store.ts';
 import { describedUnkept, unkept } from '../contract.ts';
 
 const LoginError = z
@@ -78,7 +77,8 @@ export const loginRoutes = ({ reader }: { readonly reader: SecretReader }) => [
       const given = new URLSearchParams(body.toString('utf8'));
       if (given.get('grant_type') !== 'client_credentials') throw Common.malformed({ detail: 'grant_type must be client_credentials' });
       const key = given.get('client_secret') ?? passwordOf(headers.authorization) ?? '';
-      if (key === '' || (await reader.keyIdOf(hashOfKey(key))) === undefined)
+      const keyHash = await reader.hashOf(key);
+      if (!keyHash || (await reader.keyIdOf(keyHash)) === undefined)
         throw Common.unauthorized({ detail: 'The client secret is not the key of an application.', headers: { 'WWW-Authenticate': 'Basic' } });
       return answer(200, { access_token: key, token_type: 'Bearer' as const, expires_in: tokenSeconds }, unkept);
     },

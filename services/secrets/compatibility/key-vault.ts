@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { throwingGuard } from '../../platform/http/credentials.ts';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
@@ -9,7 +10,6 @@ import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.t
 import type { SecretProperties } from '../consumer/contract.ts';
 import { CursorName, describedUnkept, unkept } from '../contract.ts';
 import { named, type SecretReader } from '../consumer/reader.ts';
-import { hashOfKey } from '../consumer/store.ts';
 import { loginRoutes } from './key-vault-login.ts';
 
 export const keyVaultTag = { name: 'Key Vault', description: 'Reads in the form of Azure Key Vault, with `Compatibility__KeyVault`' };
@@ -51,21 +51,29 @@ function unauthorized(headers: IncomingHttpHeaders) {
   return Common.unauthorized({ headers: { 'WWW-Authenticate': challenge } });
 }
 
-/** @throws Problem 401 where there is no token */
-function tokenHash(headers: IncomingHttpHeaders): Buffer {
-  const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (token === undefined) throw unauthorized(headers);
-  return hashOfKey(token);
+/** The hash that the application is found by. @throws Problem 401 where there is no token, or one that is not valid */
+async function hashIn(reader: SecretReader, headers: IncomingHttpHeaders): Promise<Buffer> {
+  const keyHash = await reader.hashOf(/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+  if (!keyHash) throw unauthorized(headers);
+  return keyHash;
+}
+
+/** @throws Problem 401 */
+async function requireKey(reader: SecretReader, headers: IncomingHttpHeaders): Promise<void> {
+  if ((await reader.keyIdOf(await hashIn(reader, headers))) === undefined) throw unauthorized(headers);
 }
 
 type KeyVaultParts = { readonly reader: SecretReader };
 
-const ofKeyVault = {
-  access: 'checkedByHandler',
-  refusals,
-  describedHeaders: { Authorization: { description: '`Bearer` and the key of an application', isRequired: true } },
-  describedAnswerHeaders: { 200: describedUnkept },
-} as const;
+/** Members that all routes but the login have; each checks the key in the statement that reads, and before any other refusal. */
+const ofKeyVault = (reader: SecretReader) =>
+  ({
+    access: 'checkedByHandler',
+    guard: throwingGuard((headers) => requireKey(reader, headers)),
+    refusals,
+    describedHeaders: { Authorization: { description: '`Bearer` and the key of an application', isRequired: true } },
+    describedAnswerHeaders: { 200: describedUnkept },
+  }) as const;
 
 /** Where vaults are: the environment is the first label of the host, or the first segment of the path. */
 const places = [
@@ -75,7 +83,9 @@ const places = [
 
 export const keyVaultRoutes = (parts: KeyVaultParts): AnyRoute[] => [
   ...loginRoutes(parts),
-  ...places.flatMap((place) => [...lists(parts, place), ...reads(parts, place), ...writes(parts, place)].map((one) => ({ ...one, ...ofKeyVault }))),
+  ...places.flatMap((place) =>
+    [...lists(parts, place), ...reads(parts, place), ...writes(parts, place)].map((one) => ({ ...one, ...ofKeyVault(parts.reader) })),
+  ),
 ];
 
 type Place = (typeof places)[number];
@@ -85,8 +95,8 @@ const InVault = z.object({ environment: z.string().optional().describe('The slug
 const OfSecret = InVault.extend({ name: z.string().describe('The name of the secret') });
 
 type Asked = { readonly headers: IncomingHttpHeaders; readonly params: z.output<typeof InVault>; readonly requestId: string };
-const placeOf = ({ headers, params, requestId }: Asked) => ({
-  keyHash: tokenHash(headers),
+const placeOf = async (reader: SecretReader, { headers, params, requestId }: Asked) => ({
+  keyHash: await hashIn(reader, headers),
   environment: named(params.environment ?? withoutPort(hostOf(headers)).split('.', 1)[0]),
   requestId,
 });
@@ -116,7 +126,7 @@ function lists({ reader }: KeyVaultParts, { base, suffix }: Place) {
       problems,
       async handle(request) {
         const { maxresults: limit, $skiptoken: [after] = [''] } = request.query;
-        const page = await reader.page({ ...placeOf(request), withValues: false, limit, after });
+        const page = await reader.page({ ...(await placeOf(reader, request)), withValues: false, limit, after });
         if (!page) throw unauthorized(request.headers);
         const host = hostOf(request.headers);
         const path = base === '' ? '' : `/${encodeURIComponent(request.params.environment ?? '')}`;
@@ -135,7 +145,7 @@ function lists({ reader }: KeyVaultParts, { base, suffix }: Place) {
       answers: { 200: Bundles },
       problems,
       async handle(request) {
-        const secret = await reader.read({ ...placeOf(request), name: named(request.params.name) });
+        const secret = await reader.read({ ...(await placeOf(reader, request)), name: named(request.params.name) });
         if (!secret) throw unauthorized(request.headers);
         const { name, properties } = secret;
         const value = [{ id: idOf(hostOf(request.headers), name, properties.version), attributes: attributesOf(properties) }];
@@ -158,7 +168,7 @@ const reads = ({ reader }: KeyVaultParts, { base, suffix }: Place) =>
       problems,
       async handle(request) {
         const { name, version: text } = OfSecret.extend({ version: z.string().optional() }).parse(request.params);
-        const place = placeOf(request);
+        const place = await placeOf(reader, request);
         const number = text === undefined ? undefined : readVersion(text);
         const secret = await reader.read({ ...place, name: named(name), ...(number !== undefined && { version: number }) });
         if (!secret) throw unauthorized(request.headers);
@@ -183,7 +193,7 @@ const writes = ({ reader }: KeyVaultParts, { base, suffix }: Place) =>
       answers: {},
       problems: [Common.unauthorized, Common.forbidden],
       async handle({ headers }) {
-        if ((await reader.keyIdOf(tokenHash(headers))) === undefined) throw unauthorized(headers);
+        await requireKey(reader, headers);
         throw Common.forbidden();
       },
     }),

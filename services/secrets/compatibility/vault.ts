@@ -1,14 +1,16 @@
 // Reads in the wire form of Vault's KV version 2, for its unmodified clients: the token is the key of an application, the mount is the environment.
 import type { IncomingHttpHeaders } from 'node:http';
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
-import { answer, type AnyRoute, Content, route } from '../../platform/http/route.ts';
-import { isObject } from '../../platform/json.ts';
+import { throwingGuard } from '../../platform/http/credentials.ts';
+import { answer, type AnyRoute, Content, rawBody, route } from '../../platform/http/route.ts';
+import { isObject, parseJson } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { named, notFound, type SecretReader } from '../consumer/reader.ts';
-import { hashOfKey } from '../consumer/store.ts';
+import { isToken } from '../consumer/account-tokens.ts';
 import { describedUnkept, unkept } from '../contract.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
@@ -26,30 +28,40 @@ const refusals: RefusalForm = {
 /** The one answer to a token that is missing, wrong, replaced or of a deleted application. */
 const permissionDenied = () => Common.forbidden();
 
-/** The hash of the token. @throws Problem 403 where there is none */
-function tokenHash(headers: IncomingHttpHeaders): Buffer {
-  const token = headers['x-vault-token']?.toString() ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-  if (token === '') throw permissionDenied();
-  return hashOfKey(token);
+const tokenIn = (headers: IncomingHttpHeaders): string =>
+  headers['x-vault-token']?.toString() ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+
+/** The hash that the application is found by. @throws Problem 403 where there is no token, or one that is not valid */
+async function hashIn(reader: SecretReader, headers: IncomingHttpHeaders): Promise<Buffer> {
+  const keyHash = await reader.hashOf(tokenIn(headers));
+  if (!keyHash) throw permissionDenied();
+  return keyHash;
 }
 
-/** Members that all routes have; each checks the token in the statement that reads. */
-const ofVault = {
-  access: 'checkedByHandler',
-  refusals,
-  describedHeaders: { 'X-Vault-Token': { description: 'The key of an application; `Authorization: Bearer` is accepted as well', isRequired: true } },
-  describedAnswerHeaders: { 200: describedUnkept },
-} as const;
+/** Members that all routes but the login have; each checks the token in the statement that reads, and before any other refusal. */
+const ofVault = (reader: SecretReader) =>
+  ({
+    access: 'checkedByHandler',
+    guard: throwingGuard((headers) => requireKey(reader, headers)),
+    refusals,
+    describedHeaders: { 'X-Vault-Token': { description: 'The key of an application; `Authorization: Bearer` is accepted as well', isRequired: true } },
+    describedAnswerHeaders: { 200: describedUnkept },
+  }) as const;
 
 const Envelope = z.looseObject({ data: z.looseObject({}).describe('The answer itself') }).meta({ id: 'VaultAnswer', description: "An answer of Vault's API." });
+const LoginAnswer = z
+  .looseObject({ auth: z.looseObject({ client_token: z.string().describe('The token for reads') }).describe('The login') })
+  .meta({ id: 'VaultLogin', description: "An answer of Vault's login." });
 const Path = z.string().describe('The name of a secret, slashes as they are');
 const OfEnvironment = z.object({ environment: z.string().describe('The slug of the environment') });
 const OfSecret = OfEnvironment.extend({ path: Path });
 
 type VaultParts = { readonly reader: SecretReader };
 
-export const vaultRoutes = (parts: VaultParts): AnyRoute[] =>
-  [...loginReads(parts), ...secretReads(parts), ...otherRequests(parts)].map((one) => ({ ...one, ...ofVault }));
+export const vaultRoutes = (parts: VaultParts): AnyRoute[] => [
+  ...(parts.reader.takesTokens ? accountLogin(parts) : []),
+  ...[...loginReads(parts), ...secretReads(parts), ...otherRequests(parts)].map((one) => ({ ...one, ...ofVault(parts.reader) })),
+];
 
 /** An envelope as Vault has it around `data`, which is JSON text: a value is given as it was stored, to the last digit of a number. */
 const enveloped = (requestId: string, data: string) =>
@@ -62,6 +74,51 @@ const enveloped = (requestId: string, data: string) =>
     unkept,
   );
 
+/** When the token of a ServiceAccount expires; a key does not by itself. */
+function expiryOf(token: string): Date | undefined {
+  const { exp } = isToken(token) ? decodeJwt(token) : {};
+  return exp === undefined ? undefined : new Date(exp * 1000);
+}
+const secondsUntil = (time: Date | undefined) => (time === undefined ? 0 : Math.max(0, Math.floor((time.getTime() - Date.now()) / 1000)));
+
+const Login = z.object({
+  jwt: z.string().min(1).describe('The token of a ServiceAccount'),
+  role: z.string().optional().describe('It is not looked at: the account decides on the application'),
+});
+const json = 'application/json';
+/** Vault reads every body as JSON: its own client names no media type, curl that of a form. */
+const loginBody = rawBody({ mediaTypes: [json, 'application/x-www-form-urlencoded'], isTypeOptional: true, maxBytes: 16 * 1024, timeoutMs: 10_000 });
+
+const accountLogin = ({ reader }: VaultParts) =>
+  (['post', 'put'] as const).map((method) =>
+    route({
+      method,
+      path: '/v1/auth/kubernetes/login',
+      operationId: method === 'post' ? 'vaultLogIn' : 'vaultLogInByPut',
+      access: 'checkedByHandler',
+      refusals,
+      describedAnswerHeaders: { 200: describedUnkept },
+      summary: 'The login of a pod, with the token of its ServiceAccount',
+      description: "The answer's `client_token` is that token: it reads until it expires.",
+      body: loginBody,
+      describedBody: { [json]: Login },
+      answers: { 200: LoginAnswer },
+      problems: [Common.forbidden, Common.unavailable],
+      async handle({ body, requestId }) {
+        const { success, data } = Login.safeParse(parseJson(body));
+        if (!success) throw Common.malformed({ detail: 'missing jwt' });
+        const keyHash = isToken(data.jwt) ? await reader.hashOf(data.jwt) : undefined;
+        const accessor = keyHash && (await reader.keyIdOf(keyHash));
+        if (accessor === undefined) throw permissionDenied();
+        const policies = ['default'];
+        const token = { client_token: data.jwt, accessor, policies, token_policies: policies, metadata: { role: data.role ?? '' }, entity_id: '' };
+        const auth = { ...token, lease_duration: secondsUntil(expiryOf(data.jwt)), renewable: false, token_type: 'service', orphan: true, num_uses: 0 };
+        const nothing = { lease_id: '', renewable: false, lease_duration: 0, data: null, wrap_info: null, warnings: null };
+        return answer(200, { request_id: requestId, ...nothing, auth }, unkept);
+      },
+    }),
+  );
+
 function loginReads({ reader }: VaultParts) {
   return [
     route({
@@ -69,13 +126,23 @@ function loginReads({ reader }: VaultParts) {
       path: '/v1/auth/token/lookup-self',
       operationId: 'vaultLookUpToken',
       summary: 'Whether a token is valid',
-      description: 'Answers clients that look at their token before they read. A key does not run out by itself, so `ttl` is 0 and `expire_time` null.',
+      description:
+        'Answers clients that look at their token before they read. A key does not run out by itself, so `ttl` is 0 and `expire_time` null; the token of a ServiceAccount does.',
       answers: { 200: Envelope },
       problems: [Common.forbidden],
       async handle({ headers, requestId }) {
         const keyId = await requireKey(reader, headers);
         const token = { accessor: keyId, display_name: 'token', type: 'service', policies: ['default'], path: 'auth/token/create', meta: null, entity_id: '' };
-        const times = { ttl: 0, expire_time: null, creation_ttl: 0, explicit_max_ttl: 0, num_uses: 0, renewable: false, orphan: true };
+        const expiresAt = expiryOf(tokenIn(headers));
+        const times = {
+          ttl: secondsUntil(expiresAt),
+          expire_time: expiresAt?.toISOString() ?? null,
+          creation_ttl: 0,
+          explicit_max_ttl: 0,
+          num_uses: 0,
+          renewable: false,
+          orphan: true,
+        };
         return enveloped(requestId, JSON.stringify({ ...token, ...times }));
       },
     }),
@@ -111,8 +178,13 @@ function secretReads({ reader }: VaultParts) {
       answers: { 200: Envelope },
       problems: [Common.forbidden, Common.notFound, Common.unavailable],
       async handle({ headers, params, query, requestId }) {
+        const keyHash = await hashIn(reader, headers);
         const version = readVersion(query.version);
-        const place = { keyHash: tokenHash(headers), environment: named(params.environment), name: named(params.path), requestId };
+        if (version === undefined) {
+          await requireKey(reader, headers);
+          throw Common.malformed({ detail: 'version must be a number' });
+        }
+        const place = { keyHash, environment: named(params.environment), name: named(params.path), requestId };
         const secret = await reader.read({ ...place, ...(version > 0 && { version }) });
         if (!secret) throw permissionDenied();
         return enveloped(requestId, `{"data":${dataOf(secret.value)},"metadata":${JSON.stringify({ ...versionOf(secret), custom_metadata: null })}}`);
@@ -134,7 +206,7 @@ const metadata = (reader: SecretReader, path: `/${string}`) =>
     answers: { 200: Envelope },
     problems: [Common.forbidden, Common.notFound, Common.unavailable],
     async handle({ headers, params, query, requestId }) {
-      const place = { keyHash: tokenHash(headers), environment: named(params.environment), requestId };
+      const place = { keyHash: await hashIn(reader, headers), environment: named(params.environment), requestId };
       const name = named(params.path).replace(/(?<!\/)\/+$/, '');
       if (query.list) return enveloped(requestId, JSON.stringify({ keys: await listBelow(reader, place, name === '' ? '' : `${name}/`) }));
       const secret = await reader.read({ ...place, name });
@@ -167,16 +239,13 @@ const otherRequests = ({ reader }: VaultParts) =>
 
 /** The id of the key. @throws Problem 403 */
 async function requireKey(reader: SecretReader, headers: IncomingHttpHeaders): Promise<string> {
-  const keyId = await reader.keyIdOf(tokenHash(headers));
+  const keyId = await reader.keyIdOf(await hashIn(reader, headers));
   if (keyId === undefined) throw permissionDenied();
   return keyId;
 }
 
-/** @throws Problem 400 */
-function readVersion(text = '0'): number {
-  if (!/^\d{1,9}$/.test(text)) throw Common.malformed({ detail: 'version must be a number' });
-  return Number(text);
-}
+/** Undefined for a text that is no number. */
+const readVersion = (text = '0'): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 
 /** JSON text of an object. */
 function dataOf(value: string): string {

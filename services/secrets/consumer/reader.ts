@@ -8,11 +8,14 @@ import type { ConsumerSecret, SecretProperties } from './contract.ts';
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
+import { type AccountTokens, isToken } from './account-tokens.ts';
 import type { KeyUses } from './key-uses.ts';
-import type { ActiveVersion, ConsumerStore, ListedRow, NothingFound, SecretRow } from './store.ts';
+import { type ActiveVersion, type ConsumerStore, hashOfAccount, hashOfKey, type ListedRow, type NothingFound, type SecretRow } from './store.ts';
 
 export type ReaderParts = {
   readonly store: ConsumerStore;
+  /** Undefined where applications have keys only. */
+  readonly tokens: AccountTokens | undefined;
   readonly keyUses: Pick<KeyUses, 'note' | 'noteRead'>;
   readonly keyring: Keyring;
   readonly keyCheck: Pick<KeyCheck, 'state'>;
@@ -56,7 +59,7 @@ function missingOf({ environmentId, secretId }: NothingFound): string {
 export type SecretReader = ReturnType<typeof createSecretReader>;
 
 export function createSecretReader(parts: ReaderParts) {
-  const { store, keyUses, audit, metrics, clock } = parts;
+  const { store, tokens, keyUses, audit, metrics, clock } = parts;
   const counted = metrics.counter({
     name: 'signalbox_secrets_reads_total',
     help: 'Reads of a secret by an application, by outcome',
@@ -74,7 +77,8 @@ export function createSecretReader(parts: ReaderParts) {
   };
   function record(row: SecretRow | ListedRow, asked: Asked, { action, subject, ...ending }: Recorded): void {
     if (action === 'secret.read') counted.inc({ outcome: ending.outcome });
-    const actor = { plane: 'consumer', keyId: row.keyId, requestId: asked.requestId } as const;
+    const keyId = row.account === null ? row.keyId : `account ${row.account}`;
+    const actor = { plane: 'consumer', keyId, requestId: asked.requestId } as const;
     const target = { action, application: row.application, environment: asked.environment, subject } as const;
     audit.record(createEntry(actor, target, { occurredAt: clock(), applicationId: row.applicationId, ...ending }));
   }
@@ -92,6 +96,10 @@ export function createSecretReader(parts: ReaderParts) {
   }
 
   return {
+    takesTokens: tokens !== undefined,
+
+    hashOf: createHashOf(tokens),
+
     /** Undefined when no application has the key. */
     async keyIdOf(keyHash: Buffer): Promise<string | undefined> {
       const id = await store.keyIdOf(keyHash);
@@ -137,6 +145,19 @@ export function createSecretReader(parts: ReaderParts) {
     },
   };
 }
+
+/**
+ * The hash that a key, or the ServiceAccount of a token, is found by. Undefined for no credential, and for a token that is not valid.
+ * @throws Problem 503 when a token cannot be checked
+ */
+const createHashOf =
+  (tokens: AccountTokens | undefined) =>
+  async (credential: string): Promise<Buffer | undefined> => {
+    if (credential === '') return undefined;
+    if (!tokens || !isToken(credential)) return hashOfKey(credential);
+    const account = await tokens.accountOf(credential);
+    return account === undefined ? undefined : hashOfAccount(account);
+  };
 
 /** Opens values: gives the value, or why it is not served. */
 function createRevealer({ keyring, keyCheck, log }: Pick<ReaderParts, 'keyring' | 'keyCheck' | 'log'>) {

@@ -1,31 +1,39 @@
 // The consumer plane: reads with the key of an application. One statement checks the key and finds the values; every refusal but that of the key is the same.
 import type { IncomingHttpHeaders } from 'node:http';
-import { credentialRefused, type Guard } from '../../platform/http/credentials.ts';
+import { anyOf, credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import { answer, route } from '../../platform/http/route.ts';
-import { Common, type Problem } from '../../platform/problem.ts';
+import { Common } from '../../platform/problem.ts';
 import { encodeCursor } from '../../platform/schema.ts';
 import { describedUnkept, unkept } from '../contract.ts';
+import { isToken } from './account-tokens.ts';
 import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, ConsumerSecrets, InList, InQuery, secretList } from './contract.ts';
 import type { KeyUses } from './key-uses.ts';
 import { inherited, named, notFound, type SecretReader } from './reader.ts';
-import { type ConsumerStore, hashOfKey } from './store.ts';
+import type { ConsumerStore } from './store.ts';
 
 const header = 'X-Api-Key';
 
-const sent = { forms: [`${header}: <value>`], challenges: [header] };
+const apiKeyIn = (headers: IncomingHttpHeaders): string => headers['x-api-key']?.toString() ?? '';
 
-/** The one answer to a key that is missing, wrong, rotated or of a deleted application. */
-const keyRefused = (): Problem => credentialRefused(sent);
-
-/** Undefined when there is no key. */
-function presentedKeyHash(headers: IncomingHttpHeaders): Buffer | undefined {
-  const presented = headers['x-api-key']?.toString() ?? '';
-  return presented === '' ? undefined : hashOfKey(presented);
+function tokenIn({ authorization = '' }: IncomingHttpHeaders): string {
+  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
+  return isToken(token) ? token : '';
 }
 
-/** Checks the key of requests that no handler of the consumer plane checks; each check asks the database. */
-export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
-  ...sent,
+/** Checks the credential of requests that no handler of the consumer plane checks; each check asks the database. */
+export function applicationGuard(reader: SecretReader): Guard {
+  const idOf = async (credential: string) => {
+    const keyHash = await reader.hashOf(credential);
+    return keyHash && reader.keyIdOf(keyHash);
+  };
+  return reader.takesTokens ? anyOf(apiKeyGuard(idOf), accountGuard(idOf)) : apiKeyGuard(idOf);
+}
+
+type IdOf = (credential: string) => Promise<string | undefined>;
+
+const apiKeyGuard = (idOf: IdOf): Guard => ({
+  forms: [`${header}: <value>`],
+  challenges: [header],
   schemes: {
     application: {
       type: 'apiKey',
@@ -35,9 +43,25 @@ export const apiKeyGuard = (store: Pick<ConsumerStore, 'keyIdOf'>): Guard => ({
     },
   },
   async check(headers) {
-    const keyHash = presentedKeyHash(headers);
-    const id = keyHash && (await store.keyIdOf(keyHash));
+    const id = await idOf(apiKeyIn(headers));
     return id === undefined ? undefined : { id, credential: 'application', rights: ['read'] };
+  },
+});
+
+const accountGuard = (idOf: IdOf): Guard => ({
+  forms: ['Authorization: Bearer <token>'],
+  challenges: ['Bearer'],
+  schemes: {
+    serviceAccount: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'The token of a Kubernetes ServiceAccount that is bound to the application.',
+    },
+  },
+  async check(headers) {
+    const id = await idOf(tokenIn(headers));
+    return id === undefined ? undefined : { id, credential: 'serviceAccount', rights: ['read'] };
   },
 });
 
@@ -53,8 +77,9 @@ export type ConsumerParts = {
 
 export const consumerRoutes = (parts: ConsumerParts) => [...secretReads(parts), ...configurationReads(parts)].map((one) => ({ ...one, ...ofConsumerPlane }));
 
-function secretReads({ reader, store }: ConsumerParts) {
-  const placeOf = createPlace(store);
+function secretReads({ reader }: ConsumerParts) {
+  const guard = applicationGuard(reader);
+  const placeOf = createPlace(reader, guard);
   return [
     route({
       method: 'get',
@@ -70,7 +95,7 @@ function secretReads({ reader, store }: ConsumerParts) {
       async handle(request) {
         const { values: withValues = false, limit, after: [after] = [''] } = request.query;
         const page = await reader.page({ ...(await placeOf(request)), requestId: request.requestId, withValues, limit, after });
-        if (!page) throw keyRefused();
+        if (!page) throw credentialRefused(guard);
         const next = page.next === undefined ? null : encodeCursor(secretList, [page.next]);
         return answer(200, { items: [...page.items], next }, unkept);
       },
@@ -88,15 +113,16 @@ function secretReads({ reader, store }: ConsumerParts) {
       problems: [Common.notFound, Common.unavailable],
       async handle(request) {
         const secret = await reader.read({ ...(await placeOf(request)), requestId: request.requestId, name: named(request.params.name) });
-        if (!secret) throw keyRefused();
+        if (!secret) throw credentialRefused(guard);
         return answer(200, secret, unkept);
       },
     }),
   ];
 }
 
-function configurationReads({ store, keyUses, clock }: ConsumerParts) {
-  const placeOf = createPlace(store);
+function configurationReads({ reader, store, keyUses, clock }: ConsumerParts) {
+  const guard = applicationGuard(reader);
+  const placeOf = createPlace(reader, guard);
   return [
     route({
       method: 'get',
@@ -111,7 +137,7 @@ function configurationReads({ store, keyUses, clock }: ConsumerParts) {
         const { keyHash, environment } = await placeOf(request);
         const rows = await store.listConfigurations(keyHash, environment);
         const [first] = rows;
-        if (!first) throw keyRefused();
+        if (!first) throw credentialRefused(guard);
         keyUses.note(first.keyId, clock());
         if (first.environmentId === null) throw notFound();
         const items = rows.flatMap(({ key, value, inheritedFrom }) =>
@@ -133,7 +159,7 @@ function configurationReads({ store, keyUses, clock }: ConsumerParts) {
       async handle(request) {
         const { keyHash, environment } = await placeOf(request);
         const row = await store.findConfiguration(keyHash, environment, named(request.params.key));
-        if (!row) throw keyRefused();
+        if (!row) throw credentialRefused(guard);
         keyUses.note(row.keyId, clock());
         if (row.key === null || row.value === null) throw notFound();
         return answer(200, { key: row.key, value: row.value, label: environment, ...inherited(row.inheritedFrom) }, unkept);
@@ -147,13 +173,14 @@ type ConsumerRequest = {
   readonly query: { readonly environment?: string | undefined };
 };
 
-/** The hash of the key and the environment that a request asks in. @throws Problem 401 without a valid key, then 400 without an environment */
+/** The hash of the key and the environment that a request asks in. @throws Problem 401 without a valid credential, then 400 without an environment */
 const createPlace =
-  (store: Pick<ConsumerStore, 'keyIdOf'>) =>
+  (reader: SecretReader, guard: Guard) =>
   async ({ headers, query }: ConsumerRequest): Promise<{ readonly keyHash: Buffer; readonly environment: string }> => {
-    const keyHash = presentedKeyHash(headers);
-    if (!keyHash) throw keyRefused();
+    const key = apiKeyIn(headers);
+    const keyHash = await reader.hashOf(key === '' && reader.takesTokens ? tokenIn(headers) : key);
+    if (!keyHash) throw credentialRefused(guard);
     if (query.environment?.trim()) return { keyHash, environment: named(query.environment) };
-    if ((await store.keyIdOf(keyHash)) === undefined) throw keyRefused();
+    if ((await reader.keyIdOf(keyHash)) === undefined) throw credentialRefused(guard);
     throw Common.invalid({ detail: 'The request is not valid; see errors.', errors: { environment: ['is required'] } });
   };

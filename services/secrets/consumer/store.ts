@@ -7,8 +7,11 @@ import type { AadFields, Envelope } from '../encryption/envelope.ts';
 /** A fast hash is enough: 160 random bits cannot be guessed. */
 export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
 
+/** A ServiceAccount, as `<namespace>/<name>`, is found like a key. By another function: no text that is sent as a key has this hash. */
+export const hashOfAccount = (account: string): Buffer => hash('sha512-256', account, 'buffer');
+
 /** The application that has the key. */
-type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string };
+type Holder = { readonly applicationId: string; readonly application: string; readonly keyId: string; /** Null of a key. */ readonly account: string | null };
 
 /** An active version of a secret, ready to be opened. */
 export type ActiveVersion = AadFields &
@@ -48,7 +51,7 @@ const findSecretsIn = (name: string, source: string, columns: string) =>
   statement<SecretRow & { readonly place: number; readonly inherits: boolean }, Columns>(
     name,
     `
-  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", s.id as "secretId", e.id as "askedId", e.inherits_id is not null as inherits, v.*,
+  select q.place, a.id as "applicationId", a.slug as application, k.id as "keyId", k.account, s.id as "secretId", e.id as "askedId", e.inherits_id is not null as inherits, v.*,
          ${columns}
   from unnest($1::bytea[], $2::text[], $3::text[], $4::int[]) with ordinality as q (key_hash, environment, name, version, place)
   join application_keys k on k.key_hash = q.key_hash and (k.expires_at is null or k.expires_at >= $5)
@@ -91,7 +94,7 @@ type ListValues = [keyHash: Buffer, environment: string, after: string, prefix: 
 const listSecrets = statement<ListedRow, ListValues>(
   'consumer.listSecrets',
   `
-  select a.id as "applicationId", a.slug as application, k.id as "keyId", e.id as "askedId",
+  select a.id as "applicationId", a.slug as application, k.id as "keyId", k.account, e.id as "askedId",
          l."secretId", l.name, l.fits, l."versionId", l.version, l."isEnabled", l."notBefore", l."expiresAt", l."createdAt",
          l.nonce, l.tag, l."wrappedKey", l."masterKeyId", case when $6 and l.fits then l.ciphertext end as ciphertext,
          coalesce(l."sourceId", e.id) as "environmentId", ${inheritedSlug('l."sourceId"')}

@@ -1,7 +1,7 @@
 // The schemas of values and versions of secrets and of further keys, on the management plane.
 import { z } from 'zod';
-import { queryBoolean, queryChoice, Timestamp, TimestampInput } from '../../platform/schema.ts';
-import { EnvironmentSlug, InApplication, PlainKey, storable, Value } from '../contract.ts';
+import { encodeCursor, queryBoolean, queryChoice, queryCursor, Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { CursorName, EnvironmentSlug, InApplication, Limit, Name, Next, PlainKey, storable, Value } from '../contract.ts';
 
 export const maxValueItems = 100;
 
@@ -127,6 +127,48 @@ export const NewKey = z
   })
   .meta({ id: 'NewKey', description: 'A key to create.', examples: [{ name: 'blue' }] });
 export const OfKey = InApplication.extend({ id: z.string().meta({ description: 'The id of the key' }) });
+
+/** ServiceAccounts that an application may have at once. */
+export const maxAccounts = 100;
+
+export const BoundAccount = z
+  .object({
+    id: z.uuid().describe('The id of the binding'),
+    namespace: z.string().describe('The namespace of the account'),
+    name: z.string().describe('The name of the account'),
+    createdAt: Timestamp.describe('When it was bound'),
+    lastUsedAt: Timestamp.nullable().describe('When a pod last read with a token of it, to the minute; null: never'),
+  })
+  .meta({
+    id: 'BoundAccount',
+    description: 'A ServiceAccount of Kubernetes whose tokens read the application.',
+    examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', namespace: 'shop', name: 'web', createdAt: '2026-03-15T12:00:00.000Z', lastUsedAt: null }],
+  });
+export type BoundAccount = z.output<typeof BoundAccount>;
+const accountList = 'accounts';
+export const AccountsQuery = z.object({
+  limit: Limit,
+  after: queryCursor(accountList, z.tuple([CursorName])),
+});
+export const accountCursor = ({ namespace, name }: BoundAccount) => encodeCursor(accountList, [`${namespace}/${name}`]);
+export const BoundAccounts = z
+  .object({
+    items: z.array(BoundAccount).describe('The accounts, by namespace and name'),
+    next: Next,
+  })
+  .meta({ id: 'BoundAccounts', description: 'A page of the ServiceAccounts of an application.' });
+
+/** As Kubernetes names them: RFC 1123, section 2.1. */
+const dnsName = (pattern: RegExp, max: number) => z.string().max(max).regex(pattern, { error: 'must be a name as Kubernetes has it' });
+export const NewBinding = InApplication.extend({
+  namespace: dnsName(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 63).meta({ description: 'The namespace of the account' }),
+  account: dnsName(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/, 253).meta({ description: 'The name of the account' }),
+});
+/** A name that no account can have is not bound. */
+export const OfAccount = InApplication.extend({
+  namespace: Name.meta({ description: 'The namespace of the account' }),
+  account: Name.meta({ description: 'The name of the account' }),
+});
 
 const NamedVersion = z.int32().min(1);
 export const VersionCopy = z

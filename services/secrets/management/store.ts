@@ -1,10 +1,10 @@
-// All SQL of the management plane.
+// All SQL of the management plane, but for keys and accounts.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows } from '../../platform/postgres/rows.ts';
-import { isGuid } from '../../platform/schema.ts';
 import type { Application, Configuration, Environment, Secret } from '../contract.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
-import type { ApplicationKey, SecretVersion } from './contract.ts';
+import type { SecretVersion } from './contract.ts';
+import { accountsOf, keysOf } from './key-store.ts';
 
 const applicationColumns = 'id, name, slug, description, owner, created_at as "createdAt", updated_at as "updatedAt"';
 type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };
@@ -48,7 +48,13 @@ const updateApplication = statement<ApplicationRow, ChangeValues>(
   where id = $1 and (owner is null or $6::text is null or owner = $6) returning ${applicationColumns}`,
 );
 
-const removeApplication = statement<unknown, [id: string, now: Date]>('applications.remove', 'update applications set deleted_at = $2 where id = $1');
+// Its ServiceAccounts can be bound to another application at once.
+const removeApplication = statement<unknown, [id: string, now: Date]>(
+  'applications.remove',
+  `
+  with unbound as (delete from application_keys where application_id = $1 and account is not null)
+  update applications set deleted_at = $2 where id = $1`,
+);
 
 const applicationsOf = (database: Database) => ({
   /** By slug. */
@@ -68,34 +74,6 @@ const applicationsOf = (database: Database) => ({
     return updated && applicationOf(updated);
   },
   remove: (id: string, now: Date) => database.run(removeApplication, id, now),
-});
-
-const listKeys = statement<ApplicationKey, [applicationId: string]>(
-  'keys.list',
-  `
-  select id, name, encode(substring(key_hash for 8), 'hex') as fingerprint, created_at as "createdAt", last_used_at as "lastUsedAt", expires_at as "expiresAt"
-  from application_keys where application_id = $1 order by created_at, id`,
-);
-
-type NewKeyRow = Omit<ApplicationKey, 'lastUsedAt' | 'fingerprint'> & { readonly keyHash: Buffer };
-type KeyValues = [id: string, applicationId: string, name: string | null, keyHash: Buffer, createdAt: Date, expiresAt: Date | null];
-const insertKey = statement<unknown, KeyValues>(
-  'keys.insert',
-  'insert into application_keys (id, application_id, name, key_hash, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
-);
-
-const removeKey = statement<unknown, [applicationId: string, id: string]>('keys.remove', 'delete from application_keys where application_id = $1 and id = $2');
-
-const removeKeys = statement<unknown, [applicationId: string]>('keys.removeAll', 'delete from application_keys where application_id = $1');
-
-const keysOf = (database: Database) => ({
-  /** Oldest first. */
-  list: (applicationId: string) => database.all(listKeys, applicationId),
-  insert: (applicationId: string, { id, name, keyHash, createdAt, expiresAt }: NewKeyRow) =>
-    database.run(insertKey, id, applicationId, name, keyHash, createdAt, expiresAt),
-  /** False when there is none. @param id any text */
-  remove: async (applicationId: string, id: string) => isGuid(id) && (await database.run(removeKey, applicationId, id)) === 1,
-  removeAll: (applicationId: string) => database.run(removeKeys, applicationId),
 });
 
 type EnvironmentRow = Omit<Environment, 'inherits'> & { readonly inherits: string | null };
@@ -327,6 +305,7 @@ export type ManagementStore = ReturnType<typeof createManagementStore>;
 export const createManagementStore = (database: Database) => ({
   applications: applicationsOf(database),
   keys: keysOf(database),
+  accounts: accountsOf(database),
   environments: environmentsOf(database),
   secrets: secretsOf(database),
   versions: versionsOf(database),

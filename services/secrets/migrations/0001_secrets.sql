@@ -16,13 +16,15 @@ create table applications (
 -- A slug is free again as soon as its application is deleted.
 create unique index applications_live_slug on applications (slug) where deleted_at is null;
 
--- The keys of an application; all that are there and have not expired are valid.
+-- The keys of an application, and the ServiceAccounts whose tokens read like a key; all that are there and have not expired are valid.
 create table application_keys (
   -- The key's name in the audit.
   id uuid primary key,
   application_id uuid not null references applications (id),
   name text,
-  -- SHA-256 of the key; the key itself is not stored.
+  -- The ServiceAccount, as `<namespace>/<name>`; null for a key.
+  account text,
+  -- SHA-256 of the key; the key itself is not stored. For an account SHA-512/256 of its name, which no key has: an account reads one application.
   key_hash bytea not null constraint application_keys_hash_unique unique check (octet_length(key_hash) = 32),
   created_at timestamptz not null,
   -- It is valid until this time, inclusive; null: without end.

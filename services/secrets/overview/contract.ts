@@ -1,17 +1,11 @@
 // The schemas of the overview of secrets: coverage of environments, what expires, and the audit. None has a value.
 import { z } from 'zod';
-import { encodeCursor, queryChoice, queryCursor, queryInteger, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { encodeCursor, queryChoice, queryCursor, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { actions, outcomes, planes } from '../audit.ts';
-import { CursorName } from '../contract.ts';
-
-const limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });
-const next = z
-  .string()
-  .nullable()
-  .meta({ description: 'The cursor of the next page, for `after`; null on the last page', examples: [null] });
+import { CursorName, Limit, Next } from '../contract.ts';
 
 const coverageList = 'coverage';
-export const CoverageQuery = z.object({ limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
+export const CoverageQuery = z.object({ limit: Limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
 export const coverageCursor = (name: string) => encodeCursor(coverageList, [name]);
 
 export const CoveredPlace = z
@@ -52,7 +46,7 @@ export const CoveredSecret = z
   });
 export type CoveredSecret = z.output<typeof CoveredSecret>;
 export const Coverage = z
-  .object({ items: z.array(CoveredSecret).describe('The secrets, by name'), next })
+  .object({ items: z.array(CoveredSecret).describe('The secrets, by name'), next: Next })
   .meta({ id: 'Coverage', description: 'A page of the secrets of an application, in all its environments.' });
 
 const dayMs = 86_400_000;
@@ -71,7 +65,7 @@ const Duration = textFor(readDuration, 'must be a number and d, h or m, such as 
 const expiringList = 'expiring';
 export const ExpiringQuery = z.object({
   within: Duration.default(30 * dayMs).meta({ description: 'How far ahead: `30d`, `12h`, `90m`', override: { type: 'string', default: '30d' } }),
-  limit,
+  limit: Limit,
   after: queryCursor(expiringList, z.tuple([z.iso.datetime().transform((text) => new Date(text)), z.uuid()])),
 });
 export const expiringCursor = ({ expiresAt, id }: { readonly expiresAt: Date; readonly id: string }) => encodeCursor(expiringList, [expiresAt, id]);
@@ -90,7 +84,7 @@ export const ExpiringVersion = z
     examples: [{ application: 'shop', environment: 'production', secret: 'tls-key', version: 3, expiresAt: '2026-03-15T12:00:00.000Z' }],
   });
 export const Expiring = z
-  .object({ items: z.array(ExpiringVersion).describe('The versions, those first that expire first'), next })
+  .object({ items: z.array(ExpiringVersion).describe('The versions, those first that expire first'), next: Next })
   .meta({ id: 'Expiring', description: 'A page of versions that expire.' });
 
 const auditList = 'audit';
@@ -106,7 +100,7 @@ export const AuditQuery = z.object({
   outcome: queryChoice(AuditOutcome).optional().meta({ description: 'How it ended' }),
   from: TimestampInput.optional().describe('Entries from this time on, inclusive'),
   to: TimestampInput.optional().describe('Entries before this time'),
-  limit,
+  limit: Limit,
   after: queryCursor(auditList, z.tuple([z.iso.datetime().transform((text) => new Date(text)), z.uuid()])),
 });
 export const auditCursor = ({ occurredAt, id }: { readonly occurredAt: Date; readonly id: string }) => encodeCursor(auditList, [occurredAt, id]);
@@ -147,5 +141,5 @@ export const AuditItem = z
     ],
   });
 export const AuditPage = z
-  .object({ items: z.array(AuditItem).describe('The entries, newest first'), next })
+  .object({ items: z.array(AuditItem).describe('The entries, newest first'), next: Next })
   .meta({ id: 'AuditPage', description: 'A page of the audit.' });

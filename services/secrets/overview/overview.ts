@@ -4,6 +4,7 @@ import type { AuditStore } from '../audit.ts';
 import { InApplication, Problems } from '../contract.ts';
 import { findApplication } from '../management/applications.ts';
 import type { ManagementStore } from '../management/store.ts';
+import { pageOf } from '../paging.ts';
 import {
   auditCursor,
   AuditItem,
@@ -25,13 +26,6 @@ export type OverviewParts = {
   readonly audit: Pick<AuditStore, 'page'>;
   readonly clock: () => Date;
 };
-
-/** A page of rows that were asked for with one more than its limit. */
-function pageOf<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string) {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, next: rows.length > limit && last !== undefined ? cursorOf(last) : null };
-}
 
 export const overviewRoutes = ({ management, store, audit, clock }: OverviewParts) => [
   route({

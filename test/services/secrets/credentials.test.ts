@@ -8,7 +8,7 @@ import { createHealth } from '../../../services/platform/health.ts';
 import { route } from '../../../services/platform/http/route.ts';
 import { listen } from '../../../services/platform/http/server.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
-import { apiKeyGuard, consumerRoutes } from '../../../services/secrets/consumer/reads.ts';
+import { applicationGuard, consumerRoutes } from '../../../services/secrets/consumer/reads.ts';
 import { createSecretReader } from '../../../services/secrets/consumer/reader.ts';
 import { createConsumerStore } from '../../../services/secrets/consumer/store.ts';
 import { unusableKeyring } from '../../../services/secrets/encryption/master-keys.ts';
@@ -122,14 +122,14 @@ describe('credentials of the secrets service', () => {
       throw new Error('no test asks for it');
     };
     const shared = { log: captureLog().log, metrics: createMetrics() };
-    const parts = { store, keyUses: { note: () => undefined, noteRead: () => undefined }, clock: unused };
+    const parts = { store, keyUses: { note: () => undefined, noteRead: () => undefined }, clock: () => new Date() };
     const sealing = { keyring: unusableKeyring('none'), keyCheck: { state: unused }, audit: { record: unused, hasRoom: true } };
-    const reader = createSecretReader({ ...parts, ...sealing, ...shared });
+    const reader = createSecretReader({ ...parts, tokens: undefined, ...sealing, ...shared });
     const added = route({ method: 'get', path: '/api/consumer/secrets/{name}/names', summary: 's', answers: { 200: z.object({}) }, handle: () => ({}) });
     const app = createApp({
       description: { title: 'secrets', summary: 's', version: '1' },
       routes: [added, ...consumerRoutes({ reader, ...parts })],
-      areas: [{ prefix: '/api/consumer', guard: apiKeyGuard(store) }],
+      areas: [{ prefix: '/api/consumer', guard: applicationGuard(reader) }],
       health: createHealth(),
       ...shared,
     });

@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from '../../../services/platform/metrics.
 import { createPool, type Pool } from '../../../services/platform/postgres/pool.ts';
 import { createSecretsApp } from '../../../services/secrets/app.ts';
 import { readConfig } from '../../../services/secrets/config.ts';
+import type { ApiServer } from '../../../services/secrets/consumer/account-tokens.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { leakWatch, watchedLog } from './leak-watch.ts';
 import { hideSettings } from './hidden-settings.ts';
@@ -32,6 +33,7 @@ export type ServiceOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: () => Date;
   readonly log?: Log;
+  readonly apiServer?: ApiServer;
 };
 
 export type TestService = {
@@ -48,6 +50,7 @@ export async function startService({
   environment = {},
   clock = () => new Date(),
   log = watchedLog('the log of a service').log,
+  apiServer,
 }: ServiceOptions): Promise<TestService> {
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -63,7 +66,7 @@ export async function startService({
   const metrics = createMetrics();
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 8 }));
   const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, lockMs: 2000 }));
-  const app = createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, clock });
+  const app = createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, clock, apiServer });
   const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
   const close = async () => {
     // A test may have stopped it, or taken the database away.
