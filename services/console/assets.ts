@@ -14,7 +14,9 @@ const namesIn = (folder: string, ending: string) => readdirSync(new URL(folder, 
 type Asset = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly packed: (coding: Coding) => Buffer };
 type Coding = 'br' | 'gzip';
 
-function asset(title: string, ending: string, mediaType: string, bytes: Buffer): Asset {
+/** @param path `<title>.<ending>`; the hash comes between them */
+function asset(path: string, mediaType: string, bytes: Buffer): Asset {
+  const [title, ending] = path.split('.');
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10);
   const made: Partial<Record<Coding, Buffer>> = {};
   return { name: `${title}.${hash}.${ending}`, mediaType, bytes, packed: (coding) => (made[coding] ??= pack(bytes, coding)) };
@@ -89,13 +91,13 @@ const manifest = (iconPath: string, ...pngPaths: readonly [path: string, sizes: 
 const pathOf = ({ name }: Asset) => `/assets/${name}`;
 
 function createAssets(): { readonly paths: AssetPaths; readonly all: ReadonlyMap<string, Asset> } {
-  const icon = asset('icon', 'svg', 'image/svg+xml', read('assets/icon.svg'));
-  const small = asset('icon-192', 'png', 'image/png', read('assets/icon-192.png'));
-  const large = asset('icon-512', 'png', 'image/png', read('assets/icon-512.png'));
+  const icon = asset('icon.svg', 'image/svg+xml', read('assets/icon.svg'));
+  const small = asset('icon-192.png', 'image/png', read('assets/icon-192.png'));
+  const large = asset('icon-512.png', 'image/png', read('assets/icon-512.png'));
   const described = JSON.stringify(manifest(pathOf(icon), [pathOf(small), '192x192'], [pathOf(large), '512x512']));
-  const sheet = asset('style', 'css', 'text/css; charset=utf-8', Buffer.from(style()));
-  const module = asset('script', 'js', 'text/javascript; charset=utf-8', Buffer.from(script()));
-  const about = asset('manifest', 'webmanifest', 'application/manifest+json', Buffer.from(described));
+  const sheet = asset('style.css', 'text/css; charset=utf-8', Buffer.from(style()));
+  const module = asset('script.js', 'text/javascript; charset=utf-8', Buffer.from(script()));
+  const about = asset('manifest.webmanifest', 'application/manifest+json', Buffer.from(described));
   return {
     paths: { style: pathOf(sheet), script: pathOf(module), manifest: pathOf(about), icon: pathOf(icon), touchIcon: pathOf(small) },
     all: new Map([icon, small, large, sheet, module, about].map((one) => [one.name, one])),

@@ -16,7 +16,7 @@ let shared: Promise<Browser> | undefined;
 export const sharedChromium = (): Promise<Browser> => (shared ??= connect());
 
 async function connect(): Promise<Browser> {
-  const { url = '' } = (await askForServer('chromium')) ?? (await startChromium());
+  const { url } = (await askForServer('chromium')) ?? (await startChromium());
   const browser = await playwright.connect(url);
   atEndOfRun(() => browser.close());
   return browser;

@@ -58,7 +58,7 @@ async function settle(change: Change, { message, isDone, undo }: Answer): Promis
 export async function undoLast(): Promise<void> {
   const change = changes.pop();
   if (!change) {
-    const button = find<HTMLButtonElement>('#notice form button');
+    const button = find('#notice form button');
     if (button) button.click();
     else notify(say('nothing'), 'bad');
     return;
@@ -89,9 +89,21 @@ async function post(path: string, body: URLSearchParams): Promise<Answer> {
   }
 }
 
-type Body = { message?: string; detail?: string; title?: string; undo?: Undo };
+/** An answer of the console, or a problem document. */
+function answerOf(body: unknown, isDone: boolean): Answer {
+  const undo = memberOf(body, 'undo');
+  const path = textOf(undo, 'path');
+  const fields = Object.fromEntries(Object.entries(memberOf(undo, 'fields') ?? {}).map(([name, value]) => [name, String(value)]));
+  const message = textOf(body, 'message') ?? textOf(body, 'detail') ?? textOf(body, 'title') ?? say('failed');
+  return { message, isDone, undo: path === undefined ? undefined : { path, fields } };
+}
 
-const answerOf = ({ message, detail, title, undo }: Body, isDone: boolean): Answer => ({ message: message ?? detail ?? title ?? say('failed'), isDone, undo });
+const memberOf = (body: unknown, name: string): unknown => new Map<string, unknown>(Object.entries(body ?? {})).get(name);
+
+function textOf(body: unknown, name: string): string | undefined {
+  const member = memberOf(body, name);
+  return typeof member === 'string' ? member : undefined;
+}
 
 /** The next page of this tab can undo as well. */
 async function remember(): Promise<void> {
@@ -100,6 +112,6 @@ async function remember(): Promise<void> {
 }
 
 function remembered(): Change[] {
-  const answers: Answer[] = JSON.parse(sessionStorage.getItem(storage) ?? '[]');
-  return answers.map((answer) => ({ answer: Promise.resolve(answer) }));
+  const stored: unknown = JSON.parse(sessionStorage.getItem(storage) ?? '[]');
+  return Array.isArray(stored) ? stored.map((answer: unknown) => ({ answer: Promise.resolve(answerOf(answer, true)) })) : [];
 }

@@ -10,7 +10,7 @@ export function watchAppearance(): void {
       return;
     event.preventDefault();
     document.documentElement.dataset[button.name] = button.value;
-    for (const choice of findAll<HTMLButtonElement>(`button[name=${button.name}]`, form)) choice.setAttribute('aria-pressed', String(choice === button));
+    for (const choice of findAll(`button[name=${button.name}]`, form)) choice.setAttribute('aria-pressed', String(choice === button));
     const fields = [...new FormData(form, button)].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
     void fetch(form.action, { method: 'POST', body: new URLSearchParams(fields), headers: { Accept: 'application/json' } });
   });

@@ -1,14 +1,15 @@
 // Elements of the page, and new ones made without markup: Trusted Types allow no other way.
 
-export const find = <E extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): E | null => within.querySelector<E>(selector);
-export const findAll = <E extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): E[] => [...within.querySelectorAll<E>(selector)];
+export const find = (selector: string, within: ParentNode = document) => within.querySelector<HTMLElement>(selector);
+export const findAll = (selector: string, within: ParentNode = document) => [...within.querySelectorAll<HTMLElement>(selector)];
 
 const svg = 'http://www.w3.org/2000/svg';
 
 /** @param tree text, or `[tag, attributes, children]`, as the server makes it of a component */
 export function build(tree: unknown, isDrawing = false): Node {
   if (!Array.isArray(tree)) return document.createTextNode(String(tree));
-  const [tag, attributes, children]: unknown[] = tree;
+  const parts: readonly unknown[] = tree;
+  const [tag, attributes, children] = parts;
   const isSvg = isDrawing || tag === 'svg';
   const element = isSvg ? document.createElementNS(svg, String(tag)) : document.createElement(String(tag));
   for (const [name, value] of Object.entries(attributes ?? {})) element.setAttribute(name, String(value));

@@ -79,7 +79,7 @@ function use(element: HTMLElement): true {
 }
 
 function showKeys(): void {
-  const dialog = find<HTMLDialogElement>('#keys');
+  const dialog = find('#keys');
   const here = find('#keys-here');
   const entries = new Map<string, string>();
   for (const { dataset, textContent } of findAll('[data-key]')) {
@@ -89,7 +89,7 @@ function showKeys(): void {
   if (here) here.hidden = entries.size === 0;
   find('dl', here ?? document)?.replaceChildren(...[...entries].map(([key, label]) => line(key, label)));
   find('#menu')?.hidePopover();
-  dialog?.showModal();
+  if (dialog instanceof HTMLDialogElement) dialog.showModal();
 }
 
 function line(key: string, label: string): HTMLElement {

@@ -17,7 +17,8 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
   let source: EventSource | undefined;
   let lastId = '';
   let isFollowing = true;
-  let waiting: Node[] = [];
+  /** By their ids: a connection that comes back may repeat rows. */
+  const waiting = new Map<string, HTMLElement>();
 
   const isReading = () => scrollY > topPixels || list.contains(document.activeElement) || getSelection()?.type === 'Range';
 
@@ -27,7 +28,10 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
     source = new EventSource(path + after);
     source.addEventListener('row', ({ data, lastEventId }: MessageEvent<string>) => {
       lastId = lastEventId;
-      waiting.push(build(JSON.parse(data)));
+      const row = build(JSON.parse(data));
+      if (row instanceof HTMLElement) waiting.set(row.dataset['row'] ?? '', row);
+      // While one reads for long, the oldest of those that wait are not kept.
+      if (waiting.size > mostRows) waiting.delete(waiting.keys().next().value ?? '');
       paint();
     });
     source.addEventListener('open', () => paint());
@@ -40,11 +44,12 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
   }
 
   function insert(): void {
-    for (const row of waiting.slice(-mostRows)) {
-      if (row instanceof HTMLElement) row.classList.add('fresh');
+    for (const [id, row] of waiting) {
+      find(`:scope > [data-row="${CSS.escape(id)}"]`, list)?.remove();
+      row.classList.add('fresh');
       list.prepend(row);
     }
-    waiting = [];
+    waiting.clear();
     while (list.childElementCount > mostRows && list.lastElementChild !== activeRow()) list.lastElementChild?.remove();
   }
 
@@ -52,8 +57,8 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
     const texts = bar.dataset;
     const isPaused = isReading();
     if (!isPaused) insert();
-    if (show) show.hidden = waiting.length === 0;
-    if (show) show.textContent = (texts['fresh'] ?? '').replace('#', String(waiting.length));
+    if (show) show.hidden = waiting.size === 0;
+    if (show) show.textContent = (texts['fresh'] ?? '').replace('#', String(waiting.size));
     if (state) state.textContent = (isLost ? texts['lost'] : !isFollowing ? '' : isPaused ? texts['paused'] : texts['following']) ?? '';
     toggle?.setAttribute('aria-pressed', String(isFollowing));
   }

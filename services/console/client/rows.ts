@@ -26,7 +26,10 @@ export function move(step: 1 | -1): void {
 
 export const openRow = (): void => find('[data-open], a[href]', activeRow() ?? document.createElement('p'))?.click();
 
-const boxOf = (row: HTMLElement | null) => row && find<HTMLInputElement>('[data-select]', row);
+function boxOf(row: HTMLElement | null): HTMLInputElement | null {
+  const box = row && find('[data-select]', row);
+  return box instanceof HTMLInputElement ? box : null;
+}
 
 /** @param isRange whether all rows from the one that was selected last get the same state */
 export function toggle(row: HTMLElement | null, isRange: boolean): void {

@@ -73,6 +73,11 @@ export function meter({ label, value, most, text, tone = 'good' }: Meter): VNode
 
 export type TreeBounds = { readonly mostNodes?: number; readonly openDepth?: number; readonly mostCharacters?: number };
 
+/** Of one object or list, so that a long one hides none of those after it. */
+const mostMembers = 50;
+/** Longer lists are folded at first. */
+const mostOpen = 12;
+
 /** JSON as a folded tree of at most so many members; the raw text has the rest. Activating a name copies its value. */
 export function jsonTree(locale: Locale, value: unknown, { mostNodes = 300, openDepth = 1, mostCharacters = 300 }: TreeBounds = {}): VNode {
   const { tree, copy } = locale.t.view;
@@ -81,7 +86,7 @@ export function jsonTree(locale: Locale, value: unknown, { mostNodes = 300, open
   function branch(node: object, depth: number): VNode {
     const entries = Object.entries(node);
     const shown: VNode[] = [];
-    for (const [name, member] of entries) {
+    for (const [name, member] of entries.slice(0, mostMembers)) {
       if (left <= 0) break;
       left -= 1;
       shown.push(h('li', null, entry(name, member, depth)));
@@ -96,7 +101,7 @@ export function jsonTree(locale: Locale, value: unknown, { mostNodes = 300, open
     const summary = h('summary', null, h('span', { class: 'name' }, name), h('span', { class: 'quiet' }, tree.members(size)));
     return size === 0
       ? [h('span', { class: 'name' }, name), h('span', { class: 'quiet' }, Array.isArray(member) ? '[]' : '{}')]
-      : h('details', { open: depth < openDepth }, summary, branch(member, depth + 1));
+      : h('details', { open: depth < openDepth && size <= mostOpen }, summary, branch(member, depth + 1));
   }
 
   function leaf(member: unknown): ComponentChildren {

@@ -142,6 +142,7 @@ export type Confirmation = {
 export function confirmByName(locale: Locale, { path, name, label, explanation, fields, faults }: Confirmation): VNode {
   const isRefused = Object.keys(faults ?? {}).length > 0;
   const input = h('input', {
+    id: idOf('confirm'),
     name: 'confirm',
     required: true,
     autocomplete: 'off',

@@ -90,7 +90,7 @@ export type Action = {
   readonly tone?: 'primary' | 'danger' | 'plain';
   /** One field beside those of the form. */
   readonly field?: readonly [name: string, value: string];
-  /** Whether its words are shown, or only read by screen readers beside an icon. */
+  /** Shown as its icon where there is little room for words: in rows on a wide screen. */
   readonly isIconOnly?: true;
 };
 
@@ -100,7 +100,6 @@ export const actionsFormElement = (): VNode => h('form', { id: actionsForm, meth
 
 /** @param form that of the page's rows unless given; `null` for a button within a form of its own */
 export function actionButton({ path, label, icon: image, key, inPlace, tone, field, isIconOnly }: Action, form: string | null = actionsForm): VNode {
-  const words = isIconOnly ? { 'aria-label': label, title: label } : {};
   return h(
     'button',
     {
@@ -112,10 +111,10 @@ export function actionButton({ path, label, icon: image, key, inPlace, tone, fie
       'data-in-place': inPlace,
       name: field?.[0],
       value: field?.[1],
-      ...words,
+      title: isIconOnly ? label : undefined,
     },
     image ? icon(image) : null,
-    isIconOnly ? null : h('span', null, label),
+    h('span', null, label),
   );
 }
 

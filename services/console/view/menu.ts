@@ -8,7 +8,12 @@ import type { Locale } from './locale.ts';
 /** Changes of the appearance are posted here, each with the page to come back to. */
 const appearancePath = '/me/appearance';
 
-type Choice = { readonly value: string; readonly label: string };
+type Choices = {
+  readonly name: string;
+  readonly title: string;
+  readonly chosen: string;
+  readonly values: readonly { readonly value: string; readonly label: string }[];
+};
 
 /** @param further areas that a phone shows here instead of at its bottom */
 export function menu(frame: Frame, person: Person, further: readonly { readonly path: string; readonly label: string }[]): VNode {
@@ -47,38 +52,28 @@ function appearanceForm(locale: Locale, { theme, density, hasKeys }: Appearance,
     'form',
     { method: 'post', action: appearancePath, 'data-appearance': true },
     h('input', { type: 'hidden', name: 'back', value: back }),
-    choices(
-      'theme',
-      view.theme.title,
-      themes.map((value) => ({ value, label: view.theme[value] })),
-      theme,
-    ),
-    choices(
-      'density',
-      view.density.title,
-      densities.map((value) => ({ value, label: view.density[value] })),
-      density,
-    ),
-    choices(
-      'language',
-      view.language,
-      Object.entries(languages).map(([value, { name }]) => ({ value, label: name })),
-      locale.language,
-    ),
-    choices(
-      'keys',
-      view.keys.title,
-      [
+    choices({ name: 'theme', title: view.theme.title, chosen: theme, values: themes.map((value) => ({ value, label: view.theme[value] })) }),
+    choices({ name: 'density', title: view.density.title, chosen: density, values: densities.map((value) => ({ value, label: view.density[value] })) }),
+    choices({
+      name: 'language',
+      title: view.language,
+      chosen: locale.language,
+      values: Object.entries(languages).map(([value, { name }]) => ({ value, label: name })),
+    }),
+    choices({
+      name: 'keys',
+      title: view.keys.title,
+      chosen: hasKeys ? 'on' : 'off',
+      values: [
         { value: 'on', label: view.keys.isOn },
         { value: 'off', label: view.keys.isOff },
       ],
-      hasKeys ? 'on' : 'off',
-    ),
+    }),
   );
 }
 
 /** Buttons of which one is pressed: each sends its own value, so that no script is needed. */
-function choices(name: string, title: string, values: readonly Choice[], chosen: string): VNode {
+function choices({ name, title, chosen, values }: Choices): VNode {
   return h(
     'fieldset',
     null,

@@ -25,7 +25,7 @@ export type Bar = Place & { readonly value: number; readonly href?: string | und
 export type Series = { readonly name: string; readonly values: readonly number[] };
 
 const height = 150;
-const headroom = 18;
+const headroom = 10;
 const footroom = 22;
 const base = height - footroom;
 /** Of the width of a place. */
@@ -36,7 +36,7 @@ export function bars(locale: Locale, plot: Plot, values: readonly Bar[]): VNode 
   return stacked(locale, plot, {
     places: values,
     series: [{ name: locale.t.view.plot.value, values: values.map(({ value }) => value) }],
-    hrefs: values.map(({ href }) => href),
+    hrefs: values.some(({ href }) => href !== undefined) ? values.map(({ href }) => href) : [],
   });
 }
 
@@ -73,7 +73,8 @@ function stacked(locale: Locale, plot: Plot, { places, series, hrefs = [] }: Sta
     return h('g', null, href === undefined ? column : h('a', { href, 'aria-label': `${label}: ${format(totals[index] ?? 0)}` }, column));
   });
   const drawing = [grid(y, format), columns, axis(places, step)];
-  return figure(locale, plot, { drawing, places, series, isEmpty: totals.every((total) => total === 0) });
+  const isEmpty = totals.every((total) => total === 0);
+  return figure(locale, plot, { drawing: isEmpty ? nothing(locale, places, step) : drawing, places, series, hasLinks: hrefs.length > 0 });
 }
 
 export type Lines = {
@@ -108,7 +109,8 @@ export function lines(locale: Locale, plot: Plot, { places, series, isStepped = 
         h('text', { x: '100%', y: y(limit.value) - 4, class: 'end' }, limit.label),
       ]
     : null;
-  return figure(locale, plot, { drawing: [grid(y, format), curves, limits, axis(places, step)], places, series, isEmpty: known.length === 0 });
+  const drawing = known.length === 0 ? nothing(locale, places, step) : [grid(y, format), curves, limits, axis(places, step)];
+  return figure(locale, plot, { drawing, places, series });
 }
 
 const share = (percent: number) => `${Number(percent.toFixed(3))}%`;
@@ -116,16 +118,16 @@ const share = (percent: number) => `${Number(percent.toFixed(3))}%`;
 const scaleOf = (most: number) =>
   scaleLinear()
     .domain([0, most > 0 ? most : 1])
-    .nice(3)
+    .nice(4)
     .rangeRound([base, headroom]);
 
-/** Lines of two or three round values, each with its value above it at the left. */
+/** Lines of two or three round values, each with its value in the margin. */
 function grid(y: ReturnType<typeof scaleOf>, format: (value: number) => string): ComponentChildren {
-  const ticks = y.ticks(2).filter((value) => value > 0);
+  const ticks = y.ticks(3).filter((value) => value > 0);
   return [
     ticks.map((value) => [
       h('line', { class: 'grid', x1: '0', x2: '100%', y1: y(value), y2: y(value) }),
-      h('text', { x: '0', y: y(value) - 4 }, format(value)),
+      h('text', { class: 'end', x: '-8', y: y(value) + 4 }, format(value)),
     ]),
     h('line', { class: 'axis', x1: '0', x2: '100%', y1: y(0), y2: y(0) }),
   ];
@@ -136,17 +138,24 @@ const axis = (places: readonly Place[], step: number): ComponentChildren =>
     tick === undefined ? null : h('text', { class: anchorOf(index, places.length), x: share(index * step + step / 2), y: height - 6 }, tick),
   );
 
+/** An axis without values above it. */
+const nothing = ({ t }: Locale, places: readonly Place[], step: number): ComponentChildren => [
+  h('line', { class: 'axis', x1: '0', x2: '100%', y1: base, y2: base }),
+  h('text', { class: 'middle', x: '50%', y: height / 2 }, t.view.plot.none),
+  axis(places, step),
+];
+
 /** Labels at the ends stay within the plot. */
 const anchorOf = (index: number, places: number) => (index === 0 ? 'start' : index === places - 1 ? 'end' : 'middle');
 
-type Figure = Pick<Lines, 'places' | 'series'> & { readonly drawing: ComponentChildren; readonly isEmpty: boolean };
+type Figure = Pick<Lines, 'places' | 'series'> & { readonly drawing: ComponentChildren; readonly hasLinks?: boolean };
 
-function figure(locale: Locale, { id, title, description, format }: Plot, { drawing, places, series, isEmpty }: Figure): VNode {
+function figure(locale: Locale, { id, title, description, format }: Plot, { drawing, places, series, hasLinks = false }: Figure): VNode {
   const { plot } = locale.t.view;
   const read = format ?? locale.format.number;
   const svg = h(
     'svg',
-    { class: 'plot', role: 'group', 'aria-labelledby': `${id}-title ${id}-desc`, width: '100%', height },
+    { class: 'plot', role: hasLinks ? 'group' : 'img', 'aria-labelledby': `${id}-title ${id}-desc`, width: '100%', height },
     h('title', { id: `${id}-title` }, title),
     h('desc', { id: `${id}-desc` }, description),
     drawing,
@@ -170,7 +179,6 @@ function figure(locale: Locale, { id, title, description, format }: Plot, { draw
     { class: 'plotted' },
     h('figcaption', null, h('span', { class: 'strong' }, title), series.length > 1 ? legend(series) : null),
     svg,
-    isEmpty ? h('p', { class: 'quiet' }, plot.none) : null,
     h('details', null, h('summary', null, plot.table), h('table', null, h('thead', null, head), h('tbody', null, rows))),
   );
 }

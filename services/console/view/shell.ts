@@ -71,7 +71,7 @@ function top(frame: Frame, page: Page, person: Person): VNode {
   return h(
     'header',
     { class: 'top' },
-    h('a', { class: 'brand', href: '/' }, mark(), h('span', null, view.product)),
+    h('a', { class: 'brand', href: '/', 'aria-label': view.product }, mark(), h('span', null, view.product)),
     h(
       'nav',
       { class: 'areas', 'aria-label': view.navigation },

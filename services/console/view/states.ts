@@ -70,4 +70,9 @@ export function failure({ t }: Locale, { service, requestId, detail, isCredentia
 
 /** Above data that could not be read again. */
 export const stale = (locale: Locale, asOf: string): VNode =>
-  h('p', { class: 'stale', role: 'status' }, icon('later'), `${locale.t.view.states.staleAsOf} `, time(locale, asOf), `. ${locale.t.view.states.stale}`);
+  h(
+    'p',
+    { class: 'stale', role: 'status' },
+    icon('later'),
+    h('span', null, `${locale.t.view.states.staleAsOf} `, time(locale, asOf), `. ${locale.t.view.states.stale}`),
+  );

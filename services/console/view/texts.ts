@@ -24,10 +24,10 @@ export function safeUrl(text: string): URL | undefined {
 }
 
 /** A link to another site; mere text where the address is none that a browser may open. */
-export function externalLink({ t }: Locale, url: string, content: ComponentChildren = url, rest: Readonly<Record<string, string | boolean>> = {}): VNode {
+export function externalLink({ t }: Locale, url: string, content: ComponentChildren = url): VNode {
   const safe = safeUrl(url);
   if (!safe) return h('span', { title: url }, content);
-  return h('a', { class: 'outside', rel: 'noreferrer noopener', ...rest, href: safe.href }, content, icon('outside', t.view.opensElsewhere));
+  return h('a', { class: 'outside', rel: 'noreferrer noopener', href: safe.href }, content, icon('outside', t.view.opensElsewhere));
 }
 
 /** `www.` says nothing. */

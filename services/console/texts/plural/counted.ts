@@ -1,7 +1,7 @@
 // Texts that depend on a number: one form for each plural category of the language.
 
 /** `#` is the place of the number. A language has `other` and whichever further categories CLDR gives it. */
-export type Forms = { readonly other: string } & { readonly [Category in Intl.LDMLPluralRule]?: string };
+export type Forms = { readonly other: string } & Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>;
 
 export type Counted = (count: number) => string;
 

@@ -19,7 +19,7 @@ export type Posted = { readonly path: string; readonly fields: URLSearchParams }
 
 type Parts = {
   /** By the path and query of the request. */
-  readonly frame: (query: URLSearchParams) => Frame;
+  readonly frame: (query: URLSearchParams, path: string) => Frame;
   readonly body: (frame: Frame) => ComponentChildren;
   /** The answer to an action; throws to refuse it. */
   readonly act?: (posted: Posted) => Promise<object> | object;
@@ -29,8 +29,8 @@ type Parts = {
 
 export async function servePage({ frame, body, act = () => ({ message: 'Done' }), stream = () => '' }: Parts) {
   const posted: Posted[] = [];
-  const html = (query: URLSearchParams) => {
-    const shown = frame(query);
+  const html = (query: URLSearchParams, path: string) => {
+    const shown = frame(query, path);
     return answer(200, new Content('text/html; charset=utf-8', renderPage(shown, { title: 'Gallery', area: 'links', body: body(shown) })), {
       'Content-Security-Policy': policy,
     });
@@ -55,9 +55,10 @@ export async function servePage({ frame, body, act = () => ({ message: 'Done' })
         path: '/{+any}',
         access: 'open',
         summary: 'The page',
+        params: z.object({ any: z.string() }),
         query: z.record(z.string(), z.string()),
         answers: { 200: z.any() },
-        handle: ({ query }) => html(new URLSearchParams(query)),
+        handle: ({ params, query }) => html(new URLSearchParams(query), `/${params.any}`),
       }),
       route({
         method: 'post',

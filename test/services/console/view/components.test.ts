@@ -123,8 +123,10 @@ describe('numbers', () => {
 describe('jsonTree', () => {
   it('shows so many members at most, and says how many there are beside them', () => {
     const rendered = text(jsonTree(english, { list: Array.from({ length: 5000 }, (_, index) => index) }, { mostNodes: 100 }));
-    expect(rendered.match(/<li/g)?.length).to.equal(101);
-    expect(rendered).to.include('4,901 more entries');
+    expect(rendered.match(/<li/g)?.length).to.equal(52);
+    expect(rendered).to.include('4,950 more entries');
+    const wide = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`list${index}`, Array.from({ length: 40 }, () => index)]));
+    expect(text(jsonTree(english, wide, { mostNodes: 300 })).match(/<button/g)?.length).to.be.below(300);
   });
 
   it('cuts a long text, and takes any depth', () => {

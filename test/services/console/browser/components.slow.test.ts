@@ -1,0 +1,231 @@
+// Components in Debian's Chromium under the policy of pages: accessible in each width and theme, operated by keys, painted at once.
+import { expect } from 'chai';
+import { h } from 'preact';
+import type { BrowserContext, Page } from 'playwright-core';
+import { Common } from '../../../../services/platform/problem.ts';
+import { badge } from '../../../../services/console/view/texts.ts';
+import { toTrees } from '../../../../services/console/view/tree-message.ts';
+import { chromium, sharedChromium } from '../../../support/chromium.ts';
+import { describeWith } from '../../../support/need.ts';
+import { eventually } from '../../../support/wait.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { gallery, galleryFrame, markup, queue } from './gallery.ts';
+import { type Posted, servePage } from './page-server.ts';
+
+describeWith(chromium, 'the components in a browser', () => {
+  let server: Awaited<ReturnType<typeof servePage>>;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+  let stream = '';
+  let act: (posted: Posted) => Promise<object> | object;
+  const done = { message: 'Liked', undo: { path: '/undo', fields: { id: 'link-1' } } };
+
+  before(async () => {
+    server = await servePage({
+      frame: (query, path) => {
+        const theme = query.get('theme');
+        const appearance = { theme: theme === 'dark' || theme === 'light' ? theme : 'auto', density: 'normal', hasKeys: query.get('keys') !== 'off' } as const;
+        return galleryFrame({ path, appearance, ...(query.has('notice') && { notice: { message: 'Link liked', undo: { path: '/undo', fields: {} } } }) });
+      },
+      body: (frame) => (frame.path.startsWith('/queue') ? queue(frame) : gallery(frame)),
+      act: (posted) => act(posted),
+      stream: () => stream,
+    });
+  });
+  after(() => server.close());
+
+  beforeEach(async () => {
+    act = () => done;
+    server.posted.length = 0;
+    stream = news;
+    complaints = [];
+    context = await (await sharedChromium()).newContext({ baseURL: server.url, viewport: { width: 1440, height: 900 } });
+    page = await context.newPage();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+  afterEach(() => context.close());
+
+  const rows = ['first', markup].map((name) =>
+    h('tr', { role: 'row', 'data-row': `new-${name.length}`, tabindex: -1 }, h('td', { role: 'cell' }, badge('info', name))),
+  );
+  const nothing = 'retry: 100\n\n';
+  const news = nothing + rows.map((row, index) => `id: ${index + 1}\nevent: row\ndata: ${JSON.stringify(toTrees(row)[0])}\n\n`).join('');
+  const titles = () => page.locator('.lines > li .row-link').allInnerTexts();
+  const first = 'How Postgres keeps its promises when the power goes';
+
+  for (const theme of ['light', 'dark']) {
+    for (const width of [320, 390, 768, 1440]) {
+      it(`is accessible and fits the window: ${theme}, ${width} px`, async () => {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`/links?theme=${theme}&notice=1`);
+        expect(await accessibilityFaults(page)).to.deep.equal([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
+        expect(complaints).to.deep.equal([]);
+      });
+    }
+  }
+
+  it('is accessible with the menu, the keys and the confirmation open', async () => {
+    await page.goto('/links');
+    await page.getByRole('button', { name: 'Menu: Ada Lovelace' }).click();
+    expect(await accessibilityFaults(page)).to.deep.equal([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await accessibilityFaults(page)).to.deep.equal([]);
+    expect(await page.getByRole('dialog').innerText())
+      .to.include('Like')
+      .and.include('Discard')
+      .and.include('Go to Bookmarks');
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('dialog').count()).to.equal(0);
+  });
+
+  it('likes and discards by keys, the row gone before the service answers, and undoes both', async () => {
+    const answers = Promise.withResolvers<object>();
+    act = () => answers.promise;
+    await page.goto('/queue');
+    await page.keyboard.press('j');
+    await page.keyboard.press('l');
+    expect(await titles()).to.have.length(7);
+    expect((await titles())[0]).not.to.equal(first);
+    await page.keyboard.press('d');
+    expect(await titles()).to.have.length(6);
+    answers.resolve(done);
+    await page.locator('#notice').getByText('Liked').waitFor();
+    expect(server.posted.map(({ path }) => path)).to.deep.equal(['/links/link-1/like', '/links/link-2/discard']);
+    await page.keyboard.press('u');
+    await page.keyboard.press('u');
+    expect(await titles()).to.have.length(8);
+    expect((await titles())[0]).to.equal(first);
+    await eventually(() => expect(server.posted.filter(({ path }) => path === '/undo')).to.have.length(2));
+    await page.keyboard.press('u');
+    await page.getByText('Nothing to undo').waitFor();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('brings a row back, with the reason, where the service refuses', async () => {
+    act = () => {
+      throw Common.unavailable({ detail: 'The link digest is being updated.' });
+    };
+    await page.goto('/queue');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    const before = await titles();
+    await page.keyboard.press('l');
+    await page.getByText('The link digest is being updated.').waitFor();
+    expect(await titles()).to.deep.equal(before);
+  });
+
+  it('selects several rows by x and Shift, and changes them together', async () => {
+    await page.goto('/queue');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Shift+X');
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('form', { name: 'Actions for the selected rows' }).getByRole('button', { name: 'Discard' }).click();
+    expect(await titles()).to.have.length(5);
+    await eventually(() => expect(server.posted[0]?.fields.getAll('id')).to.deep.equal(['link-1', 'link-2', 'link-3']));
+  });
+
+  it('leaves keys alone while one types, and altogether where they are off', async () => {
+    await page.goto('/queue');
+    await page.keyboard.press('/');
+    await page.keyboard.type('jld');
+    expect(await page.getByRole('searchbox', { name: 'Search everything' }).inputValue()).to.equal('jld');
+    await page.goto('/queue?keys=off');
+    await page.keyboard.press('j');
+    await page.keyboard.press('l');
+    await page.keyboard.press('?');
+    expect(await titles()).to.have.length(8);
+    expect(await page.getByRole('dialog').count()).to.equal(0);
+  });
+
+  it('goes to an area by g and its letter', async () => {
+    await page.goto('/queue');
+    await page.keyboard.press('g');
+    await page.keyboard.press('b');
+    await page.waitForURL('**/bookmarks');
+  });
+
+  it('changes theme and density at once, and tells the server', async () => {
+    await page.goto('/queue');
+    await page.getByRole('button', { name: 'Menu: Ada Lovelace' }).click();
+    await page.getByRole('button', { name: 'Dark' }).click();
+    expect(await page.locator('html').getAttribute('data-theme')).to.equal('dark');
+    expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).to.equal('true');
+    await eventually(() => expect(Object.fromEntries(server.posted[0]?.fields ?? [])).to.deep.equal({ back: '/queue', theme: 'dark' }));
+  });
+
+  it('adds rows that come, and waits with them while one reads', async () => {
+    await page.goto('/links');
+    await page.locator('[data-rows] tr[data-row^=new]').first().waitFor();
+    expect(await page.locator('[data-rows] tr').first().innerText()).to.equal(markup);
+    expect(await page.locator('[data-rows] tr').count()).to.equal(5);
+    stream = nothing;
+    await page.goto('/links');
+    await page.locator('[data-rows] tr a').first().focus();
+    stream = news;
+    await page.getByRole('button', { name: 'Show 2 new' }).waitFor();
+    expect(await page.locator('[data-rows] tr').count()).to.equal(3);
+    await page.getByRole('button', { name: 'Show 2 new' }).click();
+    expect(await page.locator('[data-rows] tr').count()).to.equal(5);
+  });
+
+  it('copies a block and a value of a tree', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.goto('/links');
+    await page.getByRole('button', { name: 'full_name' }).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal('signalbox/signalbox');
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await eventually(async () => expect(await page.evaluate('navigator.clipboard.readText()')).to.include('curl -X POST'));
+  });
+
+  it('paints what a key does within 50 ms, also where the service takes long', async () => {
+    act = () => new Promise((resolve) => setTimeout(() => resolve(done), 400).unref());
+    await page.goto('/queue');
+    await page.keyboard.press('j');
+    await page.evaluate(`
+      window.took = new Promise((resolve) => addEventListener('keydown', ({ timeStamp }) =>
+        requestAnimationFrame(() => { const left = !document.querySelector('[data-row=link-1]'); setTimeout(() => resolve({ left, ms: performance.now() - timeStamp })); }), { once: true })); 0
+    `);
+    await page.keyboard.press('l');
+    const { left, ms }: { left: boolean; ms: number } = await page.evaluate('window.took');
+    expect(left).to.equal(true);
+    // The goal of 50 ms is of a quiet machine, and held by the bench.
+    expect(ms).to.be.below(400);
+  });
+
+  it('works without a script: theme, actions and confirmation are forms', async () => {
+    const plain = await (await sharedChromium()).newContext({ baseURL: server.url, javaScriptEnabled: false });
+    const bare = await plain.newPage();
+    await bare.goto('/queue');
+    await bare.getByRole('button', { name: 'Like' }).first().click();
+    await eventually(() => expect(server.posted[0]?.path).to.equal('/links/link-1/like'));
+    await bare.goto('/queue');
+    await bare.getByRole('button', { name: 'Menu: Ada Lovelace' }).click();
+    await bare.getByRole('button', { name: 'Dense' }).click();
+    await eventually(() => expect(server.posted[1]?.fields.get('density')).to.equal('dense'));
+    await plain.close();
+  });
+
+  it('is small: script, style and page', async () => {
+    const sizes = new Map<string, number>();
+    page.on('response', (response) => {
+      void response
+        .request()
+        .sizes()
+        .then(({ responseBodySize }) => sizes.set(new URL(response.url()).pathname.replace(/\.[^.]*(?=\.\w+$)/, ''), responseBodySize));
+    });
+    await page.goto('/queue', { waitUntil: 'networkidle' });
+    await eventually(() => expect([...sizes.keys()]).to.include.members(['/queue', '/assets/style.css', '/assets/script.js']));
+    expect(sizes.get('/assets/script.js')).to.be.below(20_000).and.above(500);
+    expect(sizes.get('/assets/style.css')).to.be.below(10_000).and.above(500);
+    expect(sizes.size).to.be.at.most(10);
+  });
+});
