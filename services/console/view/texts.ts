@@ -23,11 +23,19 @@ export function safeUrl(text: string): URL | undefined {
   return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url : undefined;
 }
 
+type Linked = { readonly content: ComponentChildren; readonly isRowLink: boolean };
+
 /** A link to another site; mere text where the address is none that a browser may open. */
-export function externalLink({ t }: Locale, url: string, content: ComponentChildren = url): VNode {
+export const externalLink = (locale: Locale, url: string, content: ComponentChildren = url): VNode => linkTo(locale, url, { content, isRowLink: false });
+
+/** As `externalLink`, for the link of a row that `o` opens. */
+export const externalRowLink = (locale: Locale, url: string, content: ComponentChildren): VNode => linkTo(locale, url, { content, isRowLink: true });
+
+function linkTo({ t }: Locale, url: string, { content, isRowLink }: Linked): VNode {
   const safe = safeUrl(url);
   if (!safe) return h('span', { title: url }, content);
-  return h('a', { class: 'outside', rel: 'noreferrer noopener', href: safe.href }, content, icon('outside', t.view.opensElsewhere));
+  const attributes = { class: isRowLink ? 'outside row-link' : 'outside', rel: 'noreferrer noopener', href: safe.href, 'data-open': isRowLink };
+  return h('a', attributes, content, icon('outside', t.view.opensElsewhere));
 }
 
 /** `www.` says nothing. */

@@ -7,7 +7,7 @@ import { actionButton, actionsFormElement, table } from '../../view/lists.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { externalLink, time } from '../../view/texts.ts';
+import { externalRowLink, time } from '../../view/texts.ts';
 
 const pageRows = 50;
 const path = '/bookmarks';
@@ -27,7 +27,7 @@ const list = page({
       limit: pageRows,
     });
     const columns = [
-      { label: bookmarks.title, kind: 'main', cell: ({ url, title }: (typeof items)[number]) => externalLink(locale, url, title, { 'data-open': true }) },
+      { label: bookmarks.title, kind: 'main', cell: ({ url, title }: (typeof items)[number]) => externalRowLink(locale, url, title) },
       { label: bookmarks.tags, kind: 'minor', cell: ({ tags }: (typeof items)[number]) => locale.format.list(tags) },
       { label: bookmarks.added, cell: ({ dateAdded }: (typeof items)[number]) => time(locale, dateAdded) },
       ...(may('bookmarks', 'editor')
