@@ -45,7 +45,17 @@ export const PropertyFacets = z
         status: counts('StatusCount', PropertyStatus, 'By status'),
         propertyType: counts('TypeCount', PropertyType, 'By property type'),
         berRating: counts('GradeCount', Grade, 'By energy rating; listings without one are in none'),
-        routingKey: counts('RoutingKeyCount', z.string().meta({ description: 'A routing key', examples: ['D02'] }), 'By routing key, the 200 most frequent'),
+        routingKey: z
+          .array(
+            z
+              .object({
+                value: z.string().meta({ description: 'A routing key', examples: ['D02'] }),
+                count: Count.meta({ description: 'How many listings have it' }),
+                medianPrice: Rent('Their median rent for a month'),
+              })
+              .meta({ id: 'RoutingKeyCount', description: 'A routing key, how many listings have it and what they cost' }),
+          )
+          .meta({ description: 'By routing key, the 200 most frequent' }),
         beds: counts('BedsCount', Count.meta({ description: 'A number of bedrooms', examples: [2] }), 'By number of bedrooms'),
       })
       .meta({ id: 'PropertyFacetCounts', description: 'The values of each member, the most frequent first' }),

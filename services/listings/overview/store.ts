@@ -37,7 +37,13 @@ const lookedAt = (filter: PropertyFilter) =>
   );
 
 const facetColumns = ['status', 'property_type', 'ber_rating', 'routing_key', 'beds'] as const;
-type FacetRow = { readonly facet: (typeof facetColumns)[number] | null; readonly value: string | null; readonly count: number; readonly from: Date | null };
+type FacetRow = {
+  readonly facet: (typeof facetColumns)[number] | null;
+  readonly value: string | null;
+  readonly count: number;
+  readonly median: number | null;
+  readonly from: Date | null;
+};
 
 const cells = 16;
 /** A power of two of degrees, so that the cells of one zoom stay where they are while a map is moved. */
@@ -74,11 +80,13 @@ export const createOverviewStore = (database: Database) => ({
     const rows = await database.select<FacetRow>(
       builder.raw(
         `with ?, counts as (
-          select facet, value, count(*) as count, row_number() over (partition by facet order by count(*) desc, value) as place
+          select facet, value, count(*) as count,
+            round((percentile_cont(0.5) within group (order by price_monthly) filter (where facet = 'routing_key'))::numeric, 2) as median,
+            row_number() over (partition by facet order by count(*) desc, value) as place
           from seen, lateral (values ${named}) as each (facet, value) where value is not null group by facet, value
         )
-        select null as facet, null as value, counted as count, "from" from extent
-        union all (select facet, value, count, null from counts where place <= 200 order by facet, place)`,
+        select null as facet, null as value, counted as count, null::numeric as median, "from" from extent
+        union all (select facet, value, count, median, null from counts where place <= 200 order by facet, place)`,
         [lookedAt(filter)],
       ),
     );
@@ -111,7 +119,8 @@ export const createOverviewStore = (database: Database) => ({
 });
 
 function facetsOf(rows: readonly FacetRow[]): PropertyFacets {
-  const of = (name: FacetRow['facet']) => rows.flatMap(({ facet, value, count }) => (facet === name && value !== null ? [{ value, count }] : []));
+  const of = (name: FacetRow['facet']) =>
+    rows.flatMap(({ facet, value, count, median }) => (facet === name && value !== null ? [{ value, count, medianPrice: median }] : []));
   const total = rows.find(({ facet }) => facet === null);
   return PropertyFacets.parse({
     counted: total?.count ?? 0,

@@ -1,6 +1,6 @@
 // The schemas of presets.
 import { z } from 'zod';
-import { Timestamp } from '../../platform/schema.ts';
+import { Count, Timestamp } from '../../platform/schema.ts';
 import { bounds, Grade, Id, inOrder, PropertyType, RoutingKey, storable } from '../contract.ts';
 
 const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
@@ -82,3 +82,15 @@ export const FilterPreset = z
     ],
   });
 export type FilterPreset = z.output<typeof FilterPreset>;
+
+/** More presets are not counted, and more listings of one are not. */
+export const mostCounted = { presets: 50, listings: 1000 } as const;
+
+/** How many listings wait that a preset leaves. */
+export const PresetCount = z
+  .object({
+    id: Id('The id of the preset'),
+    count: Count.meta({ description: `How many listings of the inbox it leaves, ${mostCounted.listings} at most`, examples: [12] }),
+  })
+  .meta({ id: 'PresetCount', description: 'A preset and how many listings wait that it leaves' });
+export type PresetCount = z.output<typeof PresetCount>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { Problems } from '../contract.ts';
-import { FilterPreset, NewPreset } from './contract.ts';
+import { FilterPreset, mostCounted, NewPreset, PresetCount } from './contract.ts';
 import type { PresetStore } from './store.ts';
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the preset' }) });
@@ -25,6 +25,15 @@ const readingRoutes = (store: PresetStore) => [
     description: 'Presets of one name are sorted by their time.',
     answers: { 200: z.array(FilterPreset) },
     handle: () => store.list(),
+  }),
+  route({
+    method: 'get',
+    path: '/api/presets/counts',
+    operationId: 'countPresets',
+    summary: `How many listings of the inbox each preset leaves, in the order of the presets: the first ${mostCounted.presets}`,
+    description: `A count goes up to ${mostCounted.listings}, so that it costs the same however many listings there are.`,
+    answers: { 200: z.array(PresetCount) },
+    handle: () => store.counts(),
   }),
   route({
     method: 'get',

@@ -1,7 +1,12 @@
 // All SQL of presets.
+import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../../platform/postgres/rows.ts';
-import type { FilterPreset, NewPreset } from './contract.ts';
+import type { PropertyFilter } from '../property-query.ts';
+import { matching } from '../store.ts';
+import { type FilterPreset, mostCounted, type NewPreset, type PresetCount } from './contract.ts';
+
+const builder = knex({ client: 'pg' });
 
 const columns: RowColumns<FilterPreset> = {
   id: 'uuid',
@@ -40,12 +45,39 @@ const replace = rowsStatement<FilterPreset, [presets: readonly Replacement[]]>(
 const takeTurn = statement('presets.takeTurn', 'lock table presets in share row exclusive mode');
 const unmakeDefault = statement<unknown, [besides: string]>('presets.unmakeDefault', 'update presets set is_default = false where is_default and id <> $1');
 
+/** The listings of the inbox that a preset leaves. */
+const filterOf = ({ routingKeys, propertyTypes, minBeds, maxBeds, minBaths, minPrice, maxPrice, berMin }: NewPreset): PropertyFilter => ({
+  status: 'inbox',
+  routingKeys,
+  propertyTypes,
+  minBeds: minBeds ?? undefined,
+  maxBeds: maxBeds ?? undefined,
+  minBaths: minBaths ?? undefined,
+  minPrice: minPrice ?? undefined,
+  maxPrice: maxPrice ?? undefined,
+  berMin: berMin ?? undefined,
+});
+
+/** Counts as one statement, each up to a bound. */
+function countsOf(presets: readonly FilterPreset[]) {
+  const counts = presets.map(({ id, ...preset }) => {
+    const left = matching(filterOf(preset));
+    return builder.select(builder.raw('?::uuid as id', [id]), builder.raw('count(*) as count')).from(left.select('id').limit(mostCounted.listings).as('each'));
+  });
+  return builder.unionAll(counts, true);
+}
+
 export type PresetStore = ReturnType<typeof createPresetStore>;
 
 export const createPresetStore = (database: Database) => ({
   /** The default first. */
   list: () => database.all(list),
   find: (id: string) => database.first(find, id),
+  /** In the order of the list. */
+  async counts(): Promise<PresetCount[]> {
+    const presets = (await database.all(list)).slice(0, mostCounted.presets);
+    return presets.length === 0 ? [] : database.select<PresetCount>(countsOf(presets));
+  },
   async insert(preset: FilterPreset): Promise<FilterPreset> {
     await database.transaction(async (inTransaction) => {
       await inTransaction.run(takeTurn);

@@ -76,7 +76,7 @@ describe('access to the listing triage service', () => {
     expect(Object.keys(Object(Object(described.body).paths))).to.have.members([
       ...['/api/properties', '/api/properties/{id}', '/api/properties/{id}/history', '/api/properties/bulk', '/api/stats'],
       ...['/api/properties/map', '/api/properties/facets', '/api/properties/histogram', '/api/properties/{id}/neighbours'],
-      ...['/api/presets', '/api/presets/{id}', '/api/ingest/properties', '/api/ingest/email', '/health', '/health/ready'],
+      ...['/api/presets', '/api/presets/counts', '/api/presets/{id}', '/api/ingest/properties', '/api/ingest/email', '/health', '/health/ready'],
     ]);
     expect((await ask(running.url, { path: '/swagger/index.html' })).text).to.contain('swagger-ui');
     expect((await ask(running.url, { path: '/api/unknown' })).status).to.equal(404);

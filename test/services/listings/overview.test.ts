@@ -108,9 +108,9 @@ describe('overviews of listings', () => {
             { value: 'Exempt', count: 1 },
           ],
           routingKey: [
-            { value: 'D02', count: 2 },
-            { value: 'D04', count: 1 },
-            { value: 'T12', count: 1 },
+            { value: 'D02', count: 2, medianPrice: 1500 },
+            { value: 'D04', count: 1, medianPrice: 2500.5 },
+            { value: 'T12', count: 1, medianPrice: 1200 },
           ],
           beds: [
             { value: 2, count: 2 },

@@ -1,6 +1,6 @@
 // Presets: named filters, one of them the default.
 import { expect } from 'chai';
-import { faults, member, useService } from './service.ts';
+import { faults, fill, listing, member, useService } from './service.ts';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const preset = (more: Readonly<Record<string, unknown>> = {}) => ({ name: 'Mine', routingKeys: [], propertyTypes: [], ...more });
@@ -98,6 +98,40 @@ describe('presets', () => {
 
     it('answers 404 to an unknown id', async () => {
       for (const id of ['nope', '01a204b2-7d3a-73cb-8cd8-692ae8fae83d']) expect((await running.ask('GET', `/api/presets/${id}`)).status).to.equal(404);
+    });
+  });
+
+  describe('GET /api/presets/counts', () => {
+    it('counts what waits and each preset leaves, in the order of the presets', async () => {
+      const ids = await fill(running, [
+        listing('a', { priceMonthly: 1000, beds: 1, propertyType: 'Studio', routingKey: 'D02', berRating: 'A1' }),
+        listing('b', { priceMonthly: 2000, beds: 2, baths: 2, propertyType: 'Apartment', routingKey: 'D02' }),
+        listing('c', { priceMonthly: 3000, beds: 3, propertyType: 'House', routingKey: 'D04', berRating: 'G' }),
+      ]);
+      const bounds = { minBeds: 2, maxBeds: 2, minBaths: 2, minPrice: 1999.5, maxPrice: 2000 };
+      for (const body of [
+        preset({ name: 'a bounds', ...bounds, routingKeys: ['D02'], propertyTypes: ['Apartment'] }),
+        preset({ name: 'b grade', berMin: 'B1' }),
+        preset({ name: 'c all', isDefault: true }),
+        preset({ name: 'd none', routingKeys: ['T12'] }),
+      ])
+        await add(body);
+      const counts = async () => [(await running.ask('GET', '/api/presets/counts')).body].flat().map((one) => [Object(one).id, Object(one).count]);
+      const presets = (await list()).map(({ id }) => id);
+      expect(await counts()).to.deep.equal([3, 1, 2, 0].map((count, index) => [presets[index], count]));
+      await running.ask('PATCH', `/api/properties/${ids['b']}`, { status: 'recycled' });
+      expect((await counts()).map(([, count]) => count)).to.deep.equal([2, 0, 1, 0]);
+    });
+
+    it('is empty without presets, and counts no more than 1000 listings and 50 presets', async () => {
+      expect((await running.ask('GET', '/api/presets/counts')).body).to.deep.equal([]);
+      await running.service.database.driver.query('truncate properties cascade');
+      await running.service.database.driver.query(`
+        insert into properties (id, source_id, source_url, address, price_monthly, currency, beds, baths, property_type, status, received_at)
+        select gen_random_uuid(), 'many' || n, 'https://www.daft.ie/for-rent/x/1', 'x', 1000, 'EUR', 1, 1, 'House', 'inbox', now() from generate_series(0, 1200) n`);
+      for (let count = 0; count < 51; count++) await add(preset());
+      const counts = [(await running.ask('GET', '/api/presets/counts')).body].flat();
+      expect(counts.map((one) => Object(one).count)).to.deep.equal(Array.from({ length: 50 }, () => 1000));
     });
   });
 
