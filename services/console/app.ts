@@ -15,6 +15,9 @@ import { loginRoutes } from './access/login.ts';
 import { createLogins } from './access/logins.ts';
 import { createSessions } from './access/sessions.ts';
 import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
+import { authorPages } from './areas/links/authors.ts';
+import { linkPages } from './areas/links/links.ts';
+import { newsletterPages } from './areas/links/newsletters.ts';
 import { nowPages } from './areas/now/now.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
@@ -39,7 +42,7 @@ export type ConsoleParts = {
 };
 
 /** Every page, action and resource of the console. */
-const declared: readonly Declared[] = [...nowPages, ...bookmarkPages];
+const declared: readonly Declared[] = [...nowPages, ...bookmarkPages, ...linkPages, ...newsletterPages, ...authorPages];
 
 export function createConsoleApp({
   config,

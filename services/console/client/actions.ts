@@ -66,7 +66,7 @@ export async function undoLast(): Promise<void> {
   dismiss();
   change.putBack?.();
   const { undo, isDone } = await change.answer;
-  // What was refused is back already.
+  // Refused rows are back already.
   if (!isDone || !undo) return;
   const { message, isDone: isUndone } = await post(undo.path, new URLSearchParams(undo.fields));
   if (!isUndone) change.takeOut?.();

@@ -58,7 +58,7 @@ function press(key: string, target: EventTarget | null): boolean {
   return true;
 }
 
-/** That of the active row first, then that of the content. */
+/** The element of the active row comes first, then that of the content. */
 function declaredOf(key: string): HTMLElement | undefined {
   const selector = `[data-key="${CSS.escape(key)}"]`;
   const isUsable = (element: HTMLElement) => element.checkVisibility() && !element.matches(':disabled');
@@ -67,7 +67,7 @@ function declaredOf(key: string): HTMLElement | undefined {
   return places.flatMap((place) => findAll(selector, place)).find(isUsable);
 }
 
-/** A row's key while no row is active makes its row active, so that nothing happens to a row that nobody chose. */
+/** A row's key while no row is active makes its row active, so that nothing happens to a row that was not chosen. */
 function use(element: HTMLElement): true {
   const row = element.closest<HTMLElement>('[data-row]');
   if (row && row !== activeRow()) activate(row);

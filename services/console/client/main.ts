@@ -1,4 +1,4 @@
-// What the browser adds to pages that work without it: keys, actions in place with undo, lists that follow, copying.
+// The script adds to pages that work without it: keys, actions in place with undo, lists that follow, copying.
 import { watchActions } from './actions.ts';
 import { watchAppearance } from './appearance.ts';
 import { watchCopying } from './copying.ts';

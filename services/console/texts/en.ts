@@ -1,8 +1,9 @@
 // The English catalogue. Its type is what every other language has to have.
 import { access } from './en/access.ts';
 import { bookmarks } from './en/bookmarks.ts';
+import { links } from './en/links.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, view };
+export const en = { access, bookmarks, links, view };
 
 export type Texts = typeof en;

@@ -73,7 +73,7 @@ export function meter({ label, value, most, text, tone = 'good' }: Meter): VNode
 
 export type TreeBounds = { readonly mostNodes?: number; readonly openDepth?: number; readonly mostCharacters?: number };
 
-/** Of one object or list, so that a long one hides none of those after it. */
+/** The bound of one object or list, so that a long one hides none of those after it. */
 const mostMembers = 50;
 /** Longer lists are folded at first. */
 const mostOpen = 12;

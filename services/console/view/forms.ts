@@ -130,7 +130,7 @@ export const form = (locale: Locale, { path, faults, submit, cancel, isUpload }:
 
 export type Confirmation = {
   readonly path: string;
-  /** What has to be typed; the action compares it with the member `confirm` once more. */
+  /** The text to type; the action compares it with the member `confirm` once more. */
   readonly name: string;
   readonly label: string;
   readonly explanation: ComponentChildren;

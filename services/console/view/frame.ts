@@ -1,4 +1,4 @@
-// What surrounds the content of a page: who sees it, how, in which language, with which areas.
+// The surroundings of a page's content: who sees it, how, in which language, with which areas.
 import type { Locale } from './locale.ts';
 
 /** The seven areas in their order, each with its letter after `g`. */
@@ -6,7 +6,7 @@ export const areas = { now: 'n', events: 'e', links: 'l', listings: 'w', bookmar
 export type AreaName = keyof typeof areas;
 export const pathOf = (area: AreaName) => (area === 'now' ? '/' : `/${area}`);
 
-/** What a person may choose about every page; kept with the account. */
+/** Choices of a person about every page; kept with the account. */
 export const themes = ['auto', 'light', 'dark'] as const;
 export const densities = ['airy', 'normal', 'dense'] as const;
 export type Appearance = {
@@ -24,7 +24,7 @@ export type Frame = {
   readonly assets: AssetPaths;
   /** The path and query of this page, to come back to after a change of theme or language. */
   readonly path: string;
-  /** Undefined where nobody is logged in: the page has no navigation then. */
+  /** Undefined before a login: the page has no navigation then. */
   readonly person?: Person | undefined;
   /** The areas that the person may see, with how much waits in each. */
   readonly navigation?: readonly { readonly area: AreaName; readonly waiting?: number | undefined }[];

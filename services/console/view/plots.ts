@@ -8,7 +8,7 @@ export type Plot = {
   /** Unique in its page. */
   readonly id: string;
   readonly title: string;
-  /** What it shows, in a sentence, for people who do not see it. */
+  /** A sentence on what it shows, for people who do not see it. */
   readonly description: string;
   /** How a value reads; by number unless given. */
   readonly format?: (value: number) => string;
@@ -28,7 +28,7 @@ const height = 150;
 const headroom = 10;
 const footroom = 22;
 const base = height - footroom;
-/** Of the width of a place. */
+/** A share of the width of a place. */
 const gap = 0.18;
 
 /** One bar for each place: deliveries per hour, listings per price. */

@@ -10,11 +10,11 @@ import { noticeOf } from './notice.ts';
 import { count } from './texts.ts';
 
 export type Page = {
-  /** Of the browser's tab; the page has its own `pageHead`. */
+  /** The title of the browser's tab; the page has its own `pageHead`. */
   readonly title: string;
   readonly area?: AreaName | undefined;
   readonly body: ComponentChildren;
-  /** Seconds after which the browser asks again; for pages that nobody operates. */
+  /** Seconds after which the browser asks again; for pages to look at. */
   readonly refreshSeconds?: number;
 };
 

@@ -1,4 +1,4 @@
-// What a page shows instead of its content, or above it: nothing there, nothing found, a service that fails, data that is old.
+// The states that a page shows instead of its content, or above it: nothing there, nothing found, a service that fails, data that is old.
 import { type ComponentChildren, h, type VNode } from 'preact';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
@@ -6,7 +6,7 @@ import { code, time } from './texts.ts';
 
 export type Empty = {
   readonly title: string;
-  /** What fills this list. */
+  /** The way to fill this list. */
   readonly text?: ComponentChildren;
   /** A command that does. */
   readonly command?: string;
@@ -39,9 +39,9 @@ export const filteredEmpty = ({ t }: Locale, clear: string): VNode =>
 export type Failure = {
   /** As people know it: `webhook-relay`. */
   readonly service: string;
-  /** Of the request that failed; the service's log has it. */
+  /** The id of the request that failed; the service's log has it. */
   readonly requestId: string;
-  /** What the service answered, if it did. */
+  /** The answer of the service, if there was one. */
   readonly detail?: string | undefined;
   /** Whether the service answered 401: then the console does not go on asking. */
   readonly isCredentialRefused?: boolean;

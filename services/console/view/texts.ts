@@ -34,7 +34,7 @@ export const externalRowLink = (locale: Locale, url: string, content: ComponentC
 function linkTo({ t }: Locale, url: string, { content, isRowLink }: Linked): VNode {
   const safe = safeUrl(url);
   if (!safe) return h('span', { title: url }, content);
-  const attributes = { class: isRowLink ? 'outside row-link' : 'outside', rel: 'noreferrer noopener', href: safe.href, 'data-open': isRowLink };
+  const attributes = { class: isRowLink ? 'outside row-link' : 'outside', rel: 'noreferrer noopener', href: safe.href, 'data-open': isRowLink || undefined };
   return h('a', attributes, content, icon('outside', t.view.opensElsewhere));
 }
 

@@ -218,7 +218,7 @@ describe('a page', () => {
     expect(rendered).to.include('<html lang="de"').and.include('link-digest antwortet nicht').and.include('Lesezeichen');
   });
 
-  it('has no navigation where nobody is logged in', () => {
+  it('has no navigation before a login', () => {
     const rendered = renderPage(galleryFrame({ person: undefined }), { title: 'Sign in', body: 'form' });
     expect(rendered).not.to.include('<nav').and.not.include('id="menu"');
   });

@@ -1,0 +1,92 @@
+// Authors of links: their list, and one with the decisions on the links.
+import { h } from 'preact';
+import { z } from 'zod';
+import { AuthorDetail, AuthorItem } from '../../../link-digest/authors/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { page } from '../../pages.ts';
+import { pathOf } from '../../upstream/client.ts';
+import { tiles } from '../../view/details.ts';
+import { actionsFormElement, rowLink, rowList, table } from '../../view/lists.ts';
+import { pager } from '../../view/pager.ts';
+import { pageHead, section } from '../../view/shell.ts';
+import { empty } from '../../view/states.ts';
+import { dotted, externalLink, externalRowLink, hostOf } from '../../view/texts.ts';
+import { areaTabs, ById, One, Page, pageRows, statusBadge } from './digest.ts';
+import { buttonsOf, mayOf } from './link-rows.ts';
+
+const path = '/authors';
+type Author = AnswerOf<typeof AuthorItem>;
+
+const list = page({
+  path,
+  area: 'links',
+  query: z.object({ after: z.string().optional() }),
+  async show({ locale, query, ask }) {
+    const { links } = locale.t;
+    const { data: items, next } = await ask('digest').get('/api/authors', Page(AuthorItem), { ...query, limit: pageRows });
+    const columns = [
+      { label: links.author, kind: 'main', cell: ({ id, name }: Author) => rowLink(`${path}/${id}`, name) },
+      { label: links.handle, cell: ({ handle }: Author) => handle && `@${handle}` },
+      { label: links.domain, kind: 'minor', cell: ({ customDomain }: Author) => customDomain && externalLink(locale, `https://${customDomain}`, customDomain) },
+      { label: links.linksCount, kind: 'number', cell: ({ linkCount }: Author) => locale.format.number(linkCount) },
+    ] as const;
+    return {
+      title: links.authors,
+      body: [
+        pageHead({ title: links.authors }),
+        areaTabs(locale, path),
+        items.length > 0 ? table({ caption: links.authors, columns, items, idOf: ({ id }) => id }) : empty(links.noAuthorsYet),
+        items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
+      ],
+    };
+  },
+});
+
+const one = page({
+  path: '/authors/{id}',
+  area: 'links',
+  params: ById,
+  async show(visit) {
+    const { locale, params, ask } = visit;
+    const { links } = locale.t;
+    const { data: author } = await ask('digest').get(pathOf`/api/authors/${params.id}`, One(AuthorDetail));
+    const { Awaiting, Liked, Discarded, DiscardedAfterReview } = author.interactionCounts;
+    const decided = Liked + Discarded + DiscardedAfterReview;
+    const { number, percent } = locale.format;
+    const may = mayOf(visit);
+    return {
+      title: author.name,
+      body: [
+        pageHead({ title: author.name, trail: [{ label: links.authors, href: path }], lead: author.handle && `@${author.handle}` }),
+        tiles([
+          { label: links.liked, value: decided === 0 ? '–' : percent(Liked / decided) },
+          { label: links.statuses.Awaiting, value: number(Awaiting) },
+          { label: links.statuses.Liked, value: number(Liked) },
+          { label: links.statuses.Discarded, value: number(Discarded) },
+          { label: links.statuses.DiscardedAfterReview, value: number(DiscardedAfterReview) },
+        ]),
+        section(
+          links.list,
+          rowList({
+            label: links.list,
+            kind: 'lines',
+            items: author.links.slice(0, pageRows),
+            idOf: ({ id }) => id,
+            content: (link) => [
+              h(
+                'div',
+                { class: 'text' },
+                externalRowLink(locale, link.url, link.title),
+                dotted(hostOf(link.url), statusBadge(locale, link.status), h('a', { href: `/links/${link.id}` }, links.details)),
+              ),
+              buttonsOf(locale, link, may),
+            ],
+          }),
+        ),
+        actionsFormElement(),
+      ],
+    };
+  },
+});
+
+export const authorPages = [list, one];

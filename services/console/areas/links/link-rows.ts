@@ -1,0 +1,91 @@
+// Links as rows: why each is where it is, and the decisions on it.
+import { h, type VNode } from 'preact';
+import type { LinkStatus } from '../../../link-digest/contract.ts';
+import type { Visit } from '../../pages.ts';
+import { type Action, actionBar, actionButton, rowList, selectBox } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
+import type { Link } from './digest.ts';
+
+/** What a decision needs to be offered. */
+export type May = { readonly decide: boolean; readonly bookmark: boolean };
+export const mayOf = ({ may, has }: Pick<Visit, 'may' | 'has'>): May => ({
+  decide: may('links', 'editor'),
+  bookmark: may('links', 'editor') && has('bookmarks') && may('bookmarks', 'editor'),
+});
+
+/** The decisions that change something about a link of this status. */
+export function decisionsOn({ t: { links } }: Locale, path: string, status: LinkStatus): Action[] {
+  const to = (next: LinkStatus, rest: Omit<Action, 'path' | 'field'>): Action => ({ ...rest, path, field: ['status', next], inPlace: 'leave', tone: 'plain' });
+  const all: readonly (readonly [LinkStatus, Omit<Action, 'path' | 'field'>])[] = [
+    ['Liked', { label: links.like, icon: 'like', key: 'l' }],
+    ['Discarded', { label: links.discard, icon: 'no', key: 'd' }],
+    ['DiscardedAfterReview', { label: links.discardAfterReview, icon: 'later', key: 'r' }],
+    ['Awaiting', { label: links.backToQueue, icon: 'undo', key: 'w' }],
+  ];
+  return all.flatMap(([next, rest]) => (next === status ? [] : [to(next, rest)]));
+}
+
+export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'status'>, may: May): VNode | null {
+  if (!may.decide) return null;
+  const { links } = locale.t;
+  const bookmark: Action = {
+    path: `/links/${id}/bookmark`,
+    label: links.toBookmarks,
+    icon: 'bookmarks',
+    key: 'b',
+    inPlace: 'leave',
+    tone: 'plain',
+    isIconOnly: true,
+  };
+  return actionBar(
+    decisionsOn(locale, `/links/${id}/decide`, status).map((one) => actionButton({ ...one, isIconOnly: true })),
+    may.bookmark ? actionButton(bookmark) : null,
+  );
+}
+
+export const linkRows = (locale: Locale, items: readonly Link[], may: May): VNode =>
+  rowList({
+    label: locale.t.links.list,
+    kind: 'lines',
+    items,
+    idOf: ({ id }) => id,
+    content: (link) => [
+      may.decide ? selectBox(locale, link.id, link.title) : null,
+      h(
+        'div',
+        { class: 'text' },
+        externalRowLink(locale, link.url, link.title),
+        dotted(
+          hostOf(link.url),
+          link.authorNames.join(', '),
+          time(locale, link.firstSeen, 'ago'),
+          h('a', { href: `/links/${link.id}` }, locale.t.links.details),
+        ),
+        why(locale, link),
+      ),
+      buttonsOf(locale, link, may),
+    ],
+  });
+
+const signed = ({ format }: Locale, value: number) => `${value > 0 ? '+' : '−'}${format.number(Math.abs(Math.round(100 * value) / 100))}`;
+
+/** The score and the parts that made it, those that count most first. */
+function why(locale: Locale, { priorityScore, score, newsletterAppearanceCount }: Link): VNode {
+  const { links } = locale.t;
+  const { author, keyword, recency, popularity } = score?.factors ?? {};
+  const authors = author?.authors.filter(({ sampleSize }) => sampleSize > 0).map(({ name }) => name) ?? [];
+  const parts: readonly (readonly [string, number])[] = [
+    [authors.length > 0 ? locale.format.list(authors) : links.author, author?.contribution ?? 0],
+    [keyword?.keywords.map(({ keyword: word }) => word).join(', ') ?? '', keyword?.contribution ?? 0],
+    [links.fresh, recency?.contribution ?? 0],
+    [links.inNewsletters(newsletterAppearanceCount), popularity?.contribution ?? 0],
+  ];
+  const counted = parts.filter(([, adds]) => Math.abs(adds) >= 0.005).toSorted(([, one], [, other]) => Math.abs(other) - Math.abs(one));
+  return h(
+    'span',
+    { class: 'why', title: links.why },
+    h('strong', null, locale.format.number(priorityScore)),
+    counted.map(([name, adds]) => h('span', null, `${name} ${signed(locale, adds)}`)),
+  );
+}
