@@ -61,8 +61,11 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
     });
     isQuiet = () => lifecycle.draining.aborted || isDatabaseAway();
     process.stdout.write(`${overview(started, { metricsPort, logFile })}\n`);
-    await sayReady(runtimes, { begun, stopping: lifecycle.draining, logs });
+    const saying = { begun, stopping: lifecycle.draining, logs };
+    const isReady = await sayReady(runtimes, { ...saying, withinMs: readyWithinMs, everyMs: 50 });
     runtimes.watchReadiness(options.log);
+    // A folder that is missing in the mailbox may be made meanwhile.
+    if (!isReady) void sayReady(runtimes, { ...saying, withinMs: Infinity, everyMs: 1000 });
     return undefined;
   });
   await logs.close();
@@ -74,18 +77,31 @@ async function requirePort(name: string, port: number, setting: string): Promise
 
 const readyWithinMs = 10_000;
 
-type Begun = { readonly begun: number; readonly stopping: AbortSignal; readonly logs: { readonly errors: number } };
+type Saying = {
+  readonly begun: number;
+  readonly stopping: AbortSignal;
+  readonly logs: { readonly errors: number };
+  readonly withinMs: number;
+  readonly everyMs: number;
+};
 
-/** Says when everything is ready, or after 10 s what is not, and why. */
-async function sayReady({ readiness }: Pick<Runtimes, 'readiness'>, { begun, stopping, logs }: Begun): Promise<void> {
-  const deadline = performance.now() + readyWithinMs;
+/** Says when everything is ready, or after a time what is not, and why. @returns whether everything is ready */
+async function sayReady({ readiness }: Pick<Runtimes, 'readiness'>, { begun, stopping, logs, withinMs, everyMs }: Saying): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
   do {
     const { status, checks } = await readiness();
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    if (status === 'ready') return void process.stdout.write(`ready in ${seconds} s${logs.errors > 0 ? ', with errors' : ''}\n`);
+    if (status === 'ready') {
+      process.stdout.write(`ready in ${seconds} s${logs.errors > 0 ? ', with errors' : ''}\n`);
+      return true;
+    }
     const failing = Object.entries(checks).flatMap(([name, { ok, detail = 'failed' }]) => (ok ? [] : [`  ${name}: ${detail}\n`]));
-    if (performance.now() > deadline) return void process.stdout.write(`not ready after ${readyWithinMs / 1000} s:\n${failing.join('')}`);
-  } while (await sleepUntil(stopping, 50));
+    if (performance.now() > deadline) {
+      process.stdout.write(`not ready after ${withinMs / 1000} s:\n${failing.join('')}`);
+      return false;
+    }
+  } while (await sleepUntil(stopping, everyMs));
+  return false;
 }
 
 type StartParts = Required<Omit<UpCommand, 'warnOfUnknownSettings'>> & {

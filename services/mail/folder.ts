@@ -72,7 +72,8 @@ export async function openFolder(name: string, { config, log }: Options) {
     if (moveTo !== undefined) await client.mailboxCreate(moveTo);
   } catch (error) {
     client.close();
-    throw new Error(explain(host, error), { cause: error });
+    const reason = explain(host, error);
+    throw error instanceof Error && error.message === reason ? error : new Error(reason, { cause: error });
   }
   return {
     isOpen: () => client.usable,

@@ -98,4 +98,18 @@ describeWith(dovecot, 'npm start with a mailbox and a port for mails', function 
     await client.logout();
     transport.close();
   });
+
+  it('says that it is ready once a folder that was missing is there', async () => {
+    const folder = temporaryDirectory('laptop');
+    chmodSync(folder, 0o755);
+    const env = { Mailbox__Url: server.url('eve'), Mailbox__Folders: 'Later=digest' };
+    const other = startProcess(['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'], { env });
+    await other.waitForLine(/^not ready after 10 s:$/, 60_000);
+    await other.waitForLine(/there is no folder 'Later'; there are: INBOX$/, 1000);
+    const client = await server.connect('eve');
+    await client.mailboxCreate('Later');
+    await client.logout();
+    await other.waitForLine(/^ready in/, 60_000);
+    await other.kill();
+  });
 });
