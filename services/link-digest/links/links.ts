@@ -22,6 +22,7 @@ type LinkParts = {
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the link' }) });
 
+const LinkList = List(LinkItem);
 const itemOf = ({ scoredAt: _, ...item }: ListedLink): LinkItem => item;
 
 /** Finds a link, and computes its score anew where that is stale. */
@@ -121,7 +122,7 @@ const listRoutes = (parts: LinkParts) => [
     description:
       'Stale scores of the page are computed first. Only the first fault of a query is answered, in the order status, sort, page, per_page, then the others. With `limit` or `after` the answer has `next`, the `after` of the page behind it, instead of `pagination`. By priority, stale scores of all links that wait for a decision are computed before the first page, and none for a later page; a link whose score changes meanwhile may be missed or come twice.',
     query: LinkQuery,
-    answers: { 200: List(LinkItem) },
+    answers: { 200: LinkList },
     problems: [Problems.invalidQuery],
     handle({ query }) {
       const wanted = readLinkQuery(query);
@@ -136,7 +137,7 @@ const listRoutes = (parts: LinkParts) => [
     description:
       'Without `page`, `per_page`, `limit` and `after` the answer is the whole list as it was at one moment, sent as it is read. With `limit` or `after` it has `next`, the `after` of the page behind it, instead of `pagination`; scores are computed before the first page only.',
     query: z.object({ ...pageParameters, ...cursorParameters }),
-    answers: { 200: List(LinkItem) },
+    answers: { 200: LinkList },
     problems: [Problems.invalidQuery],
     async handle({ query }) {
       const cursorPage = readCursor(query, 'priority');
