@@ -26,6 +26,7 @@ import { createCatalogueSnapshots, createListStore } from './lists/store.ts';
 import { manyRoutes, tagRoutes } from './many/many.ts';
 import { measureDeadLinks } from './metrics.ts';
 import { createPages } from './pages/pages.ts';
+import { previewRoute } from './pages/preview.ts';
 import { createStore } from './store.ts';
 
 const key = { description: 'A value of `Bookmarks__ApiKeys`.' };
@@ -59,7 +60,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
         feedRoute(listStore),
         duplicatesRoute(createDuplicateStore(database)),
       ]),
-      ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, bookmarkRoutes({ store, pages, clock })),
+      ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, [...bookmarkRoutes({ store, pages, clock }), previewRoute(pages, listStore)]),
       ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),

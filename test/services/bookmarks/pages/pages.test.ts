@@ -89,6 +89,39 @@ describe('POST /api/bookmarks?fetch=true', () => {
     expect(asked).to.equal(0);
   });
 
+  describe('POST /api/bookmarks/preview', () => {
+    const preview = (body: object, url = service.url, headers: Record<string, string> = { 'X-Api-Key': apiKey }) =>
+      call(url, 'POST', '/api/bookmarks/preview', { body, headers });
+
+    it('answers the facts of the page and adds nothing', async () => {
+      const { status, body } = await preview({ url: address });
+      expect([status, body]).to.deep.equal([200, { title: 'Title', description: 'About', thumbnail: new URL('/x.png', address).href, existing: [] }]);
+      expect((await call(service.url, 'GET', '/api/bookmarks')).body).to.deep.equal([]);
+    });
+
+    it('names the bookmarks of the page, the oldest first, however its address is spelled', async () => {
+      const [first, second] = [(await add({ url: address, title: 'one' }, '')).body, (await add({ url: `${address}#part`, title: 'two' }, '')).body];
+      await add({ url: `${address}/other`, title: 'other' }, '');
+      expect((await preview({ url: `${address}/?utm_source=mail` })).body.existing).to.deep.equal([first, second]);
+    });
+
+    it('has no facts of a page that cannot be had, or is not public', async () => {
+      answer = { ...answer, status: 404 };
+      const nothing = { title: '', description: '', thumbnail: '', existing: [] };
+      expect((await preview({ url: address })).body).to.deep.equal(nothing);
+      asked = 0;
+      expect((await preview({ url: address }, catalogue.url)).body).to.deep.equal(nothing);
+      expect(asked).to.equal(0);
+    });
+
+    it('needs a key and an address', async () => {
+      expect((await preview({ url: address }, service.url, {})).status).to.equal(401);
+      expect(Object.keys((await preview({ url: 'ftp://a.example' })).body.errors)).to.deep.equal(['url']);
+      expect((await preview({})).status).to.equal(400);
+      expect(asked).to.equal(0);
+    });
+  });
+
   it('asks only for `fetch=true`, and then a title is not required', async () => {
     await add({ title: 't', url: address }, '');
     await add({ title: 't', url: address }, '?fetch=false');
