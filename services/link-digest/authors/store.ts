@@ -31,12 +31,20 @@ const interactions = statement<StatusCounts, [id: string]>(
   from link_authors join links on links.id = link_id where author_id = $1`,
 );
 
+const interactionsOfAll = statement<StatusCounts & { readonly id: string }, [ids: readonly string[]]>(
+  'authors.interactionsOfAll',
+  `
+  select author_id as id, ${countsByStatus}
+  from link_authors join links on links.id = link_id where author_id = any($1::uuid[]) group by author_id`,
+);
+
 const linksOf = statement<LinkOfList, [id: string]>(
   'authors.linksOf',
   'select id, url, title, status from link_authors join links on id = link_id where author_id = $1 order by first_seen desc, id',
 );
 
-const none: StatusCounts = { Awaiting: 0, Liked: 0, Discarded: 0, DiscardedAfterReview: 0 };
+/** Of an author without links. */
+export const noInteractions: StatusCounts = { Awaiting: 0, Liked: 0, Discarded: 0, DiscardedAfterReview: 0 };
 
 export type AuthorStore = ReturnType<typeof createAuthorStore>;
 
@@ -47,7 +55,10 @@ export const createAuthorStore = (database: Database) => ({
   listAfter: ({ after, limit }: CursorPage<readonly [string, string]>) => database.all(listAfter, after?.[0] ?? null, after?.[1] ?? null, limit + 1),
   count: async () => (await database.first(count))?.total ?? 0,
   find: (id: string) => database.first(find, id),
-  interactions: async (id: string) => (await database.first(interactions, id)) ?? none,
+  interactions: async (id: string) => (await database.first(interactions, id)) ?? noInteractions,
+  /** By the id of the author; those without links are left out. */
+  interactionsOfAll: async (ids: readonly string[]): Promise<ReadonlyMap<string, StatusCounts>> =>
+    new Map((await database.all(interactionsOfAll, ids)).map(({ id, ...counts }) => [id, counts])),
   /** Newest first. */
   linksOf: (id: string) => database.all(linksOf, id),
 });

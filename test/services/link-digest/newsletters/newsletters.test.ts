@@ -234,6 +234,26 @@ describe('what is read of newsletters', () => {
       for (const parameters of ['page=0', 'per_page=101', 'page=x']) expect((await running.get(`/api/authors?${parameters}`)).status).to.equal(422);
     });
 
+    it('has the decisions on the links of each with include=interactions, in every form of the list', async () => {
+      await query(`update links set status = 'Liked' where url like '%/a'`);
+      await query(`insert into authors (id, identity, name) values (gen_random_uuid(), 'none', 'zz')`);
+      const counts = (liked: number, waiting: number) => ({ Awaiting: waiting, Liked: liked, Discarded: 0, DiscardedAfterReview: 0 });
+      const expected = [
+        ['Ann', counts(0, 1)],
+        ['Bob', counts(1, 1)],
+        ['zoe', counts(1, 0)],
+        ['zz', counts(0, 0)],
+      ];
+      for (const parameters of ['', '&limit=4', '&page=1']) {
+        const { data } = (await running.get(`/api/authors?include=interactions${parameters}`)).body;
+        expect(
+          data.map((one: Record<string, unknown>) => [one['name'], one['interactionCounts']]),
+          parameters,
+        ).to.deep.equal(expected);
+      }
+      expect((await running.get('/api/authors?include=links')).status).to.equal(422);
+    });
+
     it('answers one with every link and the counts of its factor of the score', async () => {
       await query(`update links set status = 'Liked' where url like '%/a'`);
       const { id } = (await running.get('/api/authors')).body.data[1];
