@@ -9,6 +9,7 @@ import { type PostgresServer, startPostgres, unsafe } from '../support/postgres.
 import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
 import { fillBookmarks, multiplyBookmarks } from './support/bookmarks-data.ts';
 import { dashboardPaths, fillDashboard } from './support/dashboard-data.ts';
+import { digestHeaders, digestPaths, digestSettings, fillDigest } from './support/digest-data.ts';
 import { fillListings, firstListing } from './support/listings-data.ts';
 import { startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
@@ -21,7 +22,8 @@ const goal = { atMost: 1.3 };
 type Growing = {
   readonly service: string;
   readonly rows: number;
-  readonly settings: Readonly<Record<string, string>>;
+  /** @param url of the database */
+  readonly settings: (url: string) => Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly paths: Readonly<Record<string, string>>;
   /** @returns the URL of the filled database */
@@ -35,7 +37,7 @@ const all: readonly Growing[] = [
   {
     service: 'webhook-intake',
     rows: 100_000,
-    settings: { Intake__AccessTokens: token },
+    settings: () => ({ Intake__AccessTokens: token }),
     headers: { Authorization: `token ${token}` },
     paths: dashboardPaths,
     async fill({ url }, rows) {
@@ -47,7 +49,7 @@ const all: readonly Growing[] = [
   {
     service: 'bookmarks',
     rows: 10_000,
-    settings: { Bookmarks__ApiKeys: apiKey },
+    settings: () => ({ Bookmarks__ApiKeys: apiKey }),
     headers: {},
     paths: {
       'page of bookmarks': '/api/bookmarks?limit=50',
@@ -68,7 +70,7 @@ const all: readonly Growing[] = [
   {
     service: 'listings',
     rows: 10_000,
-    settings: { Listings__AccessTokens: listingsToken, RateLimit__PerMinute: '1000000' },
+    settings: () => ({ Listings__AccessTokens: listingsToken, RateLimit__PerMinute: '1000000' }),
     headers: { Authorization: `Bearer ${listingsToken}` },
     paths: {
       'page of listings': inbox,
@@ -86,11 +88,20 @@ const all: readonly Growing[] = [
     },
     fill: fillListings,
   },
+  {
+    service: 'link-digest',
+    rows: 10_000,
+    settings: digestSettings,
+    headers: await digestHeaders(),
+    paths: digestPaths,
+    fill: ({ url }, rows) => fillDigest(url, rows),
+  },
 ];
 
 async function startSide({ service: name, settings, fill }: Growing, rows: number) {
   const postgres = await startPostgres({ settings: { ...unsafe, shared_buffers: '512MB', max_wal_size: '4GB', random_page_cost: '1.1' } });
-  const service = await startService(name, { ...settings, DATABASE_URL: await fill(postgres, rows) });
+  const url = await fill(postgres, rows);
+  const service = await startService(name, { ...settings(url), DATABASE_URL: url });
   return {
     port: service.port,
     async close() {
