@@ -43,7 +43,7 @@ const linksOf = statement<LinkOfList, [id: string]>(
   'select id, url, title, status from link_authors join links on id = link_id where author_id = $1 order by first_seen desc, id',
 );
 
-/** Of an author without links. */
+/** The counts of an author without links. */
 export const noInteractions: StatusCounts = { Awaiting: 0, Liked: 0, Discarded: 0, DiscardedAfterReview: 0 };
 
 export type AuthorStore = ReturnType<typeof createAuthorStore>;
