@@ -131,7 +131,20 @@ export async function unlessKnown<T>(store: ListStore, { 'if-none-match': known 
 }
 
 /** Only the members of the API; a row may have more. */
-export const bookmarkOf = ({ id, title, url, description, thumbnail, tags, folderId, favorite, dateAdded, checked, status, dead }: FoundBookmark): Bookmark => ({
+export const bookmarkOf = ({
+  id,
+  title,
+  url,
+  description,
+  thumbnail,
+  tags,
+  folderId,
+  favorite,
+  dateAdded,
+  checked,
+  status,
+  dead,
+}: FoundBookmark): Bookmark => ({
   id,
   title,
   url,

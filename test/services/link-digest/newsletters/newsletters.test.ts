@@ -245,9 +245,9 @@ describe('what is read of newsletters', () => {
         ['zz', counts(0, 0)],
       ];
       for (const parameters of ['', '&limit=4', '&page=1']) {
-        const { data } = (await running.get(`/api/authors?include=interactions${parameters}`)).body;
+        const { data }: { data: { name: string; interactionCounts: object }[] } = (await running.get(`/api/authors?include=interactions${parameters}`)).body;
         expect(
-          data.map((one: Record<string, unknown>) => [one['name'], one['interactionCounts']]),
+          data.map(({ name, interactionCounts }) => [name, interactionCounts]),
           parameters,
         ).to.deep.equal(expected);
       }
