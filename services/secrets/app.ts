@@ -19,7 +19,7 @@ import { createChangeStore } from './changes/store.ts';
 import { keyVaultRoutes, keyVaultTag } from './compatibility/key-vault.ts';
 import { vaultRoutes, vaultTag } from './compatibility/vault.ts';
 import type { SecretsConfig } from './config.ts';
-import { type ApiServer, createAccountTokens } from './consumer/account-tokens.ts';
+import { type ApiServer, countReviews, createAccountTokens } from './consumer/account-tokens.ts';
 import { applicationGuard, consumerRoutes } from './consumer/reads.ts';
 import { createSecretReader, type SecretReader } from './consumer/reader.ts';
 import { createKeyUses } from './consumer/key-uses.ts';
@@ -114,8 +114,10 @@ export function createSecretsApp(parts: SecretsParts): App {
   });
 }
 
-const tokensOf = ({ apiServer, config, log, metrics }: SecretsParts, clock: () => Date) =>
-  apiServer && createAccountTokens({ apiServer, audience: config.tokenAudience, log, metrics, clock });
+function tokensOf({ apiServer, config, log, metrics }: SecretsParts, clock: () => Date) {
+  const reviews = countReviews(metrics);
+  return apiServer && createAccountTokens({ apiServer, audience: config.tokenAudience, log, reviews, clock });
+}
 
 /** No route answers without the database; a write needs the master keys, and may find the application held by another one. */
 function withRefusals(route: AnyRoute): AnyRoute {

@@ -22,6 +22,7 @@ describe('the API description of the secrets service', () => {
     const added = [
       ...['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment', 'listApplicationKeys', 'createApplicationKey', 'deleteApplicationKey'],
       ...['readSecrets', 'copySecretVersion', 'importEnvironment', 'listCoverage', 'listExpiring', 'listAudit'],
+      ...['listServiceAccounts', 'bindServiceAccount', 'unbindServiceAccount'],
     ];
     expect(operations).to.have.length(19 + 3 + 1 + added.length);
     expect(operations.map(([route]) => route)).to.include('GET /api/management/changes');

@@ -2,7 +2,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { createTransport, type Transport } from '../../../../services/platform/api-server.ts';
-import { createAccountTokens } from '../../../../services/secrets/consumer/account-tokens.ts';
+import { countReviews, createAccountTokens } from '../../../../services/secrets/consumer/account-tokens.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { helm, render } from '../../../charts/chart.ts';
@@ -47,7 +47,7 @@ describeWith(helm, "the chart's rights for tokens of ServiceAccounts", () => {
 
     it('suffice to check a token', async () => {
       expect(made).to.have.length(2);
-      const tokens = createAccountTokens({ apiServer: asService, audience, log: silentLog, metrics: createMetrics(), clock: () => new Date() });
+      const tokens = createAccountTokens({ apiServer: asService, audience, log: silentLog, reviews: countReviews(createMetrics()), clock: () => new Date() });
       expect(await tokens.accountOf(await cluster.tokenOf())).to.equal(`${cluster.namespace}/web`);
     });
 
