@@ -16,6 +16,8 @@ import {
   unkept,
 } from '../contract.ts';
 import { hashOfKey } from '../consumer/store.ts';
+import { arrayPage, describedNext, oneMore } from '../paging.ts';
+import { applicationsCursor, ApplicationsQuery } from './contract.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -35,8 +37,11 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     operationId: 'listApplications',
     summary: 'All applications that are not deleted, by slug',
     description: 'Lists the applications that are not deleted.',
+    query: ApplicationsQuery,
     answers: { 200: z.array(Application) },
-    handle: () => store.applications.list(),
+    describedAnswerHeaders: describedNext,
+    handle: async ({ query: { limit, after } }) =>
+      arrayPage(await store.applications.list({ after: after?.[0], limit: oneMore(limit) }), limit, ({ slug }) => applicationsCursor(slug)),
   }),
   route({
     method: 'post',

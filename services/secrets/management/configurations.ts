@@ -3,7 +3,9 @@ import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
 import { Configuration, ConfigurationUpdate, InApplication, NewConfiguration, OfConfiguration, Problems } from '../contract.ts';
+import { arrayPage, describedNext, oneMore } from '../paging.ts';
 import { findApplication } from './applications.ts';
+import { configurationsCursor, ConfigurationsQuery } from './contract.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -15,9 +17,14 @@ export const configurationRoutes = (store: ManagementStore, write: UnitOfWork) =
     summary: 'All entries of an application, by environment and key',
     description: 'Lists the configuration entries of all environments of the application.',
     params: InApplication,
+    query: ConfigurationsQuery,
     answers: { 200: z.array(Configuration) },
+    describedAnswerHeaders: describedNext,
     problems: [Problems.applicationMissing],
-    handle: async ({ params }) => store.configurations.list((await findApplication(store, params.slug)).id),
+    async handle({ params, query: { limit, after } }) {
+      const { id } = await findApplication(store, params.slug);
+      return arrayPage(await store.configurations.list(id, { after, limit: oneMore(limit) }), limit, configurationsCursor);
+    },
   }),
   route({
     method: 'post',

@@ -1,6 +1,6 @@
 // The schemas of values and versions of secrets and of further keys, on the management plane.
 import { z } from 'zod';
-import { encodeCursor, queryBoolean, queryChoice, queryCursor, Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { encodeCursor, queryBoolean, queryChoice, queryCursor, queryInteger, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { CursorName, EnvironmentSlug, InApplication, Limit, Name, Next, PlainKey, storable, Value } from '../contract.ts';
 
 export const maxValueItems = 100;
@@ -84,6 +84,25 @@ export type SecretVersion = z.output<typeof SecretVersion>;
 export const VersionChange = z
   .object({ isEnabled: z.boolean().describe('Whether the version is served') })
   .meta({ id: 'VersionChange', description: 'The member of a version that can change.', examples: [{ isEnabled: false }] });
+
+/** A page of a list whose body is an array: all of it without a limit. */
+const arrayQuery = <Keys extends z.ZodType>(list: string, keys: Keys) =>
+  z.object({
+    limit: queryInteger({ min: 1, max: 200 }).meta({ description: 'How many items; without it all' }),
+    after: queryCursor(list, keys),
+  });
+const lists = { applications: 'applications', environments: 'environments', secrets: 'secrets', versions: 'versions', configurations: 'configurations' };
+export const ApplicationsQuery = arrayQuery(lists.applications, z.tuple([CursorName]));
+export const applicationsCursor = (slug: string) => encodeCursor(lists.applications, [slug]);
+export const EnvironmentsQuery = arrayQuery(lists.environments, z.tuple([z.iso.datetime().transform((text) => new Date(text)), z.uuid()]));
+export const environmentsCursor = ({ createdAt, id }: { readonly createdAt: Date; readonly id: string }) => encodeCursor(lists.environments, [createdAt, id]);
+export const SecretsQuery = arrayQuery(lists.secrets, z.tuple([CursorName]));
+export const secretsCursor = (name: string) => encodeCursor(lists.secrets, [name]);
+export const VersionsQuery = arrayQuery(lists.versions, z.tuple([z.int32().min(1)]));
+export const versionsCursor = (version: number) => encodeCursor(lists.versions, [version]);
+export const ConfigurationsQuery = arrayQuery(lists.configurations, z.tuple([CursorName, CursorName]));
+export const configurationsCursor = ({ environmentSlug, key }: { readonly environmentSlug: string; readonly key: string }) =>
+  encodeCursor(lists.configurations, [environmentSlug, key]);
 
 /** Keys that an application may have at once: a bound for their list. */
 export const maxKeys = 100;

@@ -3,7 +3,9 @@ import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
 import { Environment, EnvironmentUpdate, InApplication, InEnvironment, NewEnvironment, Problems, slugOf } from '../contract.ts';
+import { arrayPage, describedNext, oneMore } from '../paging.ts';
 import { findApplication } from './applications.ts';
+import { environmentsCursor, EnvironmentsQuery } from './contract.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -15,9 +17,14 @@ export const environmentRoutes = (store: ManagementStore, write: UnitOfWork) => 
     summary: 'The environments of an application, oldest first',
     description: 'Lists the environments of the application.',
     params: InApplication,
+    query: EnvironmentsQuery,
     answers: { 200: z.array(Environment) },
+    describedAnswerHeaders: describedNext,
     problems: [Problems.applicationMissing],
-    handle: async ({ params }) => store.environments.list((await findApplication(store, params.slug)).id),
+    async handle({ params, query: { limit, after } }) {
+      const { id } = await findApplication(store, params.slug);
+      return arrayPage(await store.environments.list(id, { after, limit: oneMore(limit) }), limit, environmentsCursor);
+    },
   }),
   route({
     method: 'post',

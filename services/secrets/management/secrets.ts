@@ -3,7 +3,9 @@ import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { answer, route } from '../../platform/http/route.ts';
 import { CreatedSecret, InApplication, NewSecret, OfSecret, Problems, Secret } from '../contract.ts';
+import { arrayPage, describedNext, oneMore } from '../paging.ts';
 import { findApplication } from './applications.ts';
+import { secretsCursor, SecretsQuery } from './contract.ts';
 import type { ManagementStore } from './store.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -15,9 +17,14 @@ export const secretRoutes = (store: ManagementStore, write: UnitOfWork) => [
     summary: 'The secrets of an application, by name',
     description: 'Lists the secrets of the application, without values.',
     params: InApplication,
+    query: SecretsQuery,
     answers: { 200: z.array(Secret) },
+    describedAnswerHeaders: describedNext,
     problems: [Problems.applicationMissing],
-    handle: async ({ params }) => store.secrets.list((await findApplication(store, params.slug)).id),
+    async handle({ params, query: { limit, after } }) {
+      const { id } = await findApplication(store, params.slug);
+      return arrayPage(await store.secrets.list(id, { after: after?.[0], limit: oneMore(limit) }), limit, ({ name }) => secretsCursor(name));
+    },
   }),
   route({
     method: 'post',

@@ -10,9 +10,12 @@ const applicationColumns = 'id, name, slug, description, owner, created_at as "c
 type ApplicationRow = Omit<Application, 'owner'> & { readonly owner: string | null };
 const applicationOf = ({ owner, ...rest }: ApplicationRow): Application => (owner === null ? rest : { ...rest, owner });
 
-const listApplications = statement<ApplicationRow>(
+/** The rows behind a position; without a limit all of them. */
+export type ListPage<Position> = { readonly after?: Position | undefined; readonly limit?: number | undefined };
+
+const listApplications = statement<ApplicationRow, [after: string | undefined, limit: number | undefined]>(
   'applications.list',
-  `select ${applicationColumns} from applications where deleted_at is null order by slug collate "C"`,
+  `select ${applicationColumns} from applications where deleted_at is null and ($1::text is null or slug > $1) order by slug limit $2`,
 );
 
 const findApplication = statement<ApplicationRow, [slug: string]>(
@@ -58,7 +61,7 @@ const removeApplication = statement<unknown, [id: string, now: Date]>(
 
 const applicationsOf = (database: Database) => ({
   /** By slug. */
-  list: async () => (await database.all(listApplications)).map(applicationOf),
+  list: async ({ after, limit }: ListPage<string> = {}) => (await database.all(listApplications, after, limit)).map(applicationOf),
   find: async (slug: string) => {
     const found = await database.first(findApplication, slug);
     return found && applicationOf(found);
@@ -79,12 +82,16 @@ const applicationsOf = (database: Database) => ({
 type EnvironmentRow = Omit<Environment, 'inherits'> & { readonly inherits: string | null };
 const environmentOf = ({ inherits, ...rest }: EnvironmentRow): Environment => (inherits === null ? rest : { ...rest, inherits });
 
-const listEnvironments = statement<EnvironmentRow, [applicationId: string]>(
+type EnvironmentPlace = readonly [createdAt: Date, id: string];
+const listEnvironments = statement<
+  EnvironmentRow,
+  [applicationId: string, afterTime: Date | undefined, afterId: string | undefined, limit: number | undefined]
+>(
   'environments.list',
   `
   select e.id, e.slug, e.name, parent.slug as inherits, e.created_at as "createdAt"
   from environments e left join environments parent on parent.id = e.inherits_id
-  where e.application_id = $1 order by e.created_at, e.id`,
+  where e.application_id = $1 and ($2::timestamptz is null or (e.created_at, e.id) > ($2, $3::uuid)) order by e.created_at, e.id limit $4`,
 );
 
 const findEnvironment = statement<{ id: string }, [applicationId: string, slug: string]>(
@@ -117,7 +124,8 @@ const removeEnvironment = statement<unknown, [applicationId: string, slug: strin
 
 const environmentsOf = (database: Database) => ({
   /** Oldest first. */
-  list: async (applicationId: string) => (await database.all(listEnvironments, applicationId)).map(environmentOf),
+  list: async (applicationId: string, { after, limit }: ListPage<EnvironmentPlace> = {}) =>
+    (await database.all(listEnvironments, applicationId, after?.[0], after?.[1], limit)).map(environmentOf),
   find: async (applicationId: string, slug: string) => (await database.first(findEnvironment, applicationId, slug))?.id,
   /** False when the slug is taken. */
   insert: async (applicationId: string, { id, slug, name, createdAt }: Environment) =>
@@ -131,10 +139,10 @@ const environmentsOf = (database: Database) => ({
 
 const secretColumns = 'id, name, description, created_at as "createdAt", updated_at as "updatedAt"';
 
-const listSecrets = statement<Secret, [applicationId: string]>(
+const listSecrets = statement<Secret, [applicationId: string, after: string | undefined, limit: number | undefined]>(
   'secrets.list',
   `
-  select ${secretColumns} from secrets where application_id = $1 order by name collate "C"`,
+  select ${secretColumns} from secrets where application_id = $1 and ($2::text is null or name > $2) order by name limit $3`,
 );
 
 const findSecret = statement<Secret, [applicationId: string, name: string]>(
@@ -161,7 +169,7 @@ const removeSecret = statement<unknown, [applicationId: string, name: string]>(
 
 const secretsOf = (database: Database) => ({
   /** By name. */
-  list: (applicationId: string) => database.all(listSecrets, applicationId),
+  list: (applicationId: string, { after, limit }: ListPage<string> = {}) => database.all(listSecrets, applicationId, after, limit),
   find: (applicationId: string, name: string) => database.first(findSecret, applicationId, name),
   /** False when the name is taken. */
   insert: async (applicationId: string, { id, name, description, createdAt }: Secret) =>
@@ -171,11 +179,13 @@ const secretsOf = (database: Database) => ({
   remove: async (applicationId: string, name: string) => (await database.run(removeSecret, applicationId, name)) === 1,
 });
 
-const listVersions = statement<SecretVersion, [secretId: string, environmentId: string, version: number | undefined]>(
+type VersionsValues = [secretId: string, environmentId: string, version: number | undefined, after: number | undefined, limit: number | undefined];
+const listVersions = statement<SecretVersion, VersionsValues>(
   'versions.list',
   `
   select id, version, is_enabled as "isEnabled", expires_at as "expiresAt", not_before as "notBefore", created_at as "createdAt"
-  from secret_versions where secret_id = $1 and environment_id = $2 and ($3::int is null or version = $3) order by version desc`,
+  from secret_versions
+  where secret_id = $1 and environment_id = $2 and ($3::int is null or version = $3) and ($4::int is null or version < $4) order by version desc limit $5`,
 );
 
 export type SealedVersion = Omit<AadFields, 'versionId'> & Envelope & { readonly id: string };
@@ -230,8 +240,10 @@ const insertVersions = insertRows<NewVersion>('versions.insert', {
 });
 
 const versionsOf = (database: Database) => ({
-  /** Newest first. @param version only this one */
-  list: (secretId: string, environmentId: string, version?: number) => database.all(listVersions, secretId, environmentId, version),
+  /** Newest first. */
+  list: (secretId: string, environmentId: string, { after, limit }: ListPage<number> = {}) =>
+    database.all(listVersions, secretId, environmentId, undefined, after, limit),
+  find: (secretId: string, environmentId: string, version: number) => database.first(listVersions, secretId, environmentId, version, undefined, 1),
   /** Holds the version until the transaction ends; undefined when there is none. */
   lock: (secretId: string, environmentId: string, version: number) => database.first(lockVersion, secretId, environmentId, version),
   reseal: (id: string, isEnabled: boolean, { nonce, ciphertext, tag, wrappedKey, masterKeyId }: Envelope) =>
@@ -246,11 +258,13 @@ const versionsOf = (database: Database) => ({
 
 const configurationColumns = `c.id, e.slug as "environmentSlug", c.key, c.value, c.description, c.created_at as "createdAt", c.updated_at as "updatedAt"`;
 
-const listConfigurations = statement<Configuration, [applicationId: string]>(
+type ConfigurationPlace = readonly [environment: string, key: string];
+type ConfigurationsValues = [applicationId: string, afterEnvironment: string | undefined, afterKey: string | undefined, limit: number | undefined];
+const listConfigurations = statement<Configuration, ConfigurationsValues>(
   'configurations.list',
   `
   select ${configurationColumns} from configurations c join environments e on e.id = c.environment_id
-  where e.application_id = $1 order by e.slug collate "C", c.key collate "C"`,
+  where e.application_id = $1 and ($2::text is null or (e.slug, c.key) > ($2, $3)) order by e.slug, c.key limit $4`,
 );
 
 type ConfigurationValues = [id: string, environmentId: string, key: string, value: string, description: string | null, createdAt: Date];
@@ -288,7 +302,8 @@ const removeConfiguration = statement<unknown, [applicationId: string, environme
 
 const configurationsOf = (database: Database) => ({
   /** By environment, then key. */
-  list: (applicationId: string) => database.all(listConfigurations, applicationId),
+  list: (applicationId: string, { after, limit }: ListPage<ConfigurationPlace> = {}) =>
+    database.all(listConfigurations, applicationId, after?.[0], after?.[1], limit),
   /** False when the key is taken. */
   insert: async (environmentId: string, { id, key, value, description, createdAt }: Configuration) =>
     (await database.run(insertConfiguration, id, environmentId, key, value, description, createdAt)) === 1,

@@ -6,11 +6,12 @@ import { answer, route } from '../../platform/http/route.ts';
 import { OfSecret, OfSecretIn, OfVersion, Problems } from '../contract.ts';
 import { aadFieldsOf, openValue, sealValue } from '../encryption/envelope.ts';
 import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
+import { arrayPage, describedNext, oneMore } from '../paging.ts';
 import { findApplication } from './applications.ts';
 import { findSecret } from './secrets.ts';
 import type { ManagementStore, NewVersion, SealedVersion } from './store.ts';
 import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
-import { alphabets, type Generate, SecretVersion, type ValueItem, ValueItems, VersionChange } from './contract.ts';
+import { alphabets, type Generate, SecretVersion, type ValueItem, ValueItems, VersionChange, versionsCursor, VersionsQuery } from './contract.ts';
 
 // A hundred values of 64 KiB, with room for JSON's escapes.
 const maxBodyBytes = 8 * 1024 * 1024;
@@ -51,12 +52,15 @@ export const valueRoutes = (store: ManagementStore, write: UnitOfWork, keyring: 
     summary: 'The versions of a secret in an environment, newest first, without values',
     description: 'Lists the versions with their numbers and times. No administrator can read a value.',
     params: OfSecretIn,
+    query: VersionsQuery,
     answers: { 200: z.array(SecretVersion) },
+    describedAnswerHeaders: describedNext,
     problems: [Problems.applicationMissing, Problems.secretMissing, Problems.environmentMissing],
-    async handle({ params: { slug, name, environmentSlug } }) {
+    async handle({ params: { slug, name, environmentSlug }, query: { limit, after } }) {
       const { id } = await findApplication(store, slug);
       const secret = await findSecret(store, id, name);
-      return store.versions.list(secret.id, await findEnvironment(store, id, environmentSlug));
+      const rows = await store.versions.list(secret.id, await findEnvironment(store, id, environmentSlug), { after: after?.[0], limit: oneMore(limit) });
+      return arrayPage(rows, limit, ({ version }) => versionsCursor(version));
     },
   }),
   ...oneVersion(write, keyring),
@@ -84,7 +88,7 @@ const oneVersion = (write: UnitOfWork, keyring: Keyring) => [
           await inTransaction.versions.reseal(row.id, isEnabled, sealValue(value, { ...row, versionId: row.id, isEnabled }, active));
           await inTransaction.secrets.touch(row.secretId, write.clock());
         }
-        const [result] = await inTransaction.versions.list(row.secretId, row.environmentId, row.version);
+        const result = await inTransaction.versions.find(row.secretId, row.environmentId, row.version);
         if (!result) throw Problems.versionMissing();
         return { applicationId, result, parts: [{ environment: request.params.environmentSlug, version: row.version }] };
       });

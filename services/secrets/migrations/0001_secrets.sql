@@ -3,7 +3,8 @@
 create table applications (
   id uuid primary key,
   name text not null,
-  slug text not null,
+  -- Lists are in the order of its bytes, and pages begin behind a slug.
+  slug text collate "C" not null,
   description text,
   -- The keeper of the application, such as an object of an operator; null where there is none.
   owner text,
@@ -38,7 +39,7 @@ create index application_keys_by_application on application_keys (application_id
 create table environments (
   id uuid primary key,
   application_id uuid not null references applications (id),
-  slug text not null,
+  slug text collate "C" not null,
   name text not null,
   created_at timestamptz not null,
   -- The environment whose values are served where this one has none; one that itself inherits from none.
@@ -111,7 +112,7 @@ create index secret_reads_by_environment on secret_reads (environment_id);
 create table configurations (
   id uuid primary key,
   environment_id uuid not null constraint configurations_environment references environments (id) on delete cascade,
-  key text not null,
+  key text collate "C" not null,
   value text not null,
   description text,
   created_at timestamptz not null,
