@@ -3,12 +3,15 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants as modes, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { constants } from 'node:os';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { codeOf } from '../../platform/errors.ts';
 
 export type Program = {
   readonly command: string;
   readonly parameters: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Aborted by a signal that ends this process. */
+  readonly stopping: AbortSignal;
   readonly writeError: (text: string) => void;
 };
 
@@ -22,17 +25,19 @@ const fromTerminal = new Set<NodeJS.Signals>(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
 /**
  * Where the program takes the place of this process this never returns.
  * @returns the program's exit code; 128 and the signal's number when a signal ended it
+ * @throws the reason of `stopping`, when it was aborted before the program began
  */
 export async function runProgram(program: Program): Promise<number> {
-  const { command, parameters, variables, writeError } = program;
+  const { command, parameters, variables, stopping, writeError } = program;
   let stopForwarding: () => void = () => undefined;
   try {
-    if (isRunnable(program) && canTakePlace(program)) takePlace(program);
+    if (isRunnable(program) && canTakePlace(program)) await takePlace(program);
     // Some failures are thrown here, others come as an event.
     const child = spawn(command, parameters, { stdio: 'inherit', env: variables });
     stopForwarding = forwardSignals(child);
     return await endOf(child);
   } catch (error) {
+    if (stopping.aborted) throw error;
     const code = codeOf(error) ?? '';
     writeError(`${command} was not started: ${reasons[code] ?? `it cannot be executed (${code})`}`);
     return code === 'ENOENT' ? exitCodes.notFound : exitCodes.notExecutable;
@@ -68,7 +73,13 @@ function canTakePlace({ command, parameters, variables }: Program): boolean {
   return tried.status === 0;
 }
 
-function takePlace({ command, parameters, variables }: Program): void {
+async function takePlace({ command, parameters, variables, stopping }: Program): Promise<void> {
+  // A signal that came while a child was tried is heard in the next poll of the event loop, between these two turns.
+  await endOfTurn();
+  await endOfTurn();
+  stopping.throwIfAborted();
+  // Nothing hears one from here on: without a listener the system itself ends this process, and no signal is lost with it.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.removeAllListeners(signal);
   // Node makes inherited pipes non-blocking, for every process that has them. A child begins by making them blocking again.
   spawnSync(envProgram, ['true'], { stdio: 'inherit' });
   process.execve?.(envProgram, ['env', '--default-signal', command, ...parameters], Object.fromEntries(definedOf(variables)));

@@ -39,7 +39,7 @@ export const run: Subcommand = {
       const client = createConsumerClient({ baseUrl: address, credential: applicationKey.reveal(), signal: stopping });
       const fetched = await fetchVariables(client, { ...wanted, secret: wanted.secret.map(readWanted) });
       stopping.throwIfAborted();
-      return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, writeError });
+      return await runProgram({ command, parameters, variables: { ...withoutOwn(environment), ...fetched }, stopping, writeError });
     } catch (error) {
       // With a code that tells it from the program's own failure.
       if (stopping.aborted) writeError('stopped by a signal while secrets were read: the program was not started');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { startSilentServer } from '../../../support/silent-server.ts';
@@ -143,6 +143,23 @@ describe('signalbox secrets run', () => {
     command.signal('SIGTERM');
     expect(await command.ended).to.include({ code: null, signal: 'SIGTERM' });
   });
+
+  for (const [turn, when, ended] of [
+    [1, 'while a child is tried', { code: 125, signal: null }],
+    [2, 'a moment before the program takes its place', { code: null, signal: 'SIGTERM' }],
+  ] as const)
+    it(`is not started after a signal that came ${when}`, async () => {
+      const folder = temporaryDirectory('turns');
+      // `env` starts `true` twice before it is replaced by the program; this one waits at its turn.
+      const script = `#!/bin/sh\necho turn >> ${folder}/turns\n[ "$(wc -l < ${folder}/turns)" = ${turn} ] && touch ${folder}/waits && sleep 2\nexit 0\n`;
+      writeFileSync(join(folder, 'true'), script);
+      chmodSync(join(folder, 'true'), 0o700);
+      const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
+      const command = startCommand(['run', '--environment', 'local', '--', 'sh', '-c', 'echo started'], { env: { ...settings(), PATH } });
+      await eventually(() => expect(existsSync(join(folder, 'waits'))).to.equal(true));
+      command.signal('SIGTERM');
+      expect(await command.ended).to.include({ ...ended, out: '' });
+    });
 
   it('writes all of a long output into a pipe that is read late', async () => {
     const { code, out } = await run(['--', 'sh', '-c', 'head -c 3000000 /dev/zero | tr "\\0" x']);
