@@ -54,6 +54,22 @@ describe('reads in the form of Azure Key Vault', () => {
     expect((await get('/secrets/a', { ...bearer(application.key), ...asHost('moon.vault.example.test') })).status).to.equal(404);
   });
 
+  it('answers a request that is not valid to the holder of a key only', async () => {
+    const refused = await get('/local/secrets/a', {});
+    expect(refused.status).to.equal(401);
+    for (const path of ['/local/secrets?maxresults=0', '/secrets?$skiptoken=x', '/local/secrets?maxresults=1&maxresults=2', '/local/secrets/%zz']) {
+      expect((await get(path)).status, path).to.equal(400);
+      for (const headers of [{}, bearer('wrong')]) {
+        const answer = await get(path, headers);
+        expect([answer.status, answer.text, answer.headers.get('www-authenticate')], path).to.deep.equal([
+          401,
+          refused.text,
+          refused.headers.get('www-authenticate'),
+        ]);
+      }
+    }
+  });
+
   it('reads a version by its number while it is active', async () => {
     const [first, second] = [await put('a'), await put('a')];
     await put('a', { isEnabled: false });

@@ -97,6 +97,19 @@ describe('reads in the form of Vault', () => {
       for (const token of ['', 'hvs.wrong', `key_${'0'.repeat(40)}`]) expect(await get(path, token), `${path} ${token}`).to.deep.include(denied);
   });
 
+  it('answers a request that is not valid to the holder of a token only', async () => {
+    for (const path of [
+      '/local/data/a?version=x',
+      '/local/data/a?version=1&version=2',
+      '/local/metadata?list=perhaps',
+      '/local/data/%zz',
+      '/local/data/a?version=%zz',
+    ]) {
+      expect((await get(path)).status, path).to.equal(400);
+      for (const token of ['', 'hvs.wrong']) expect(await get(path, token), path).to.deep.include(denied);
+    }
+  });
+
   it('refuses writes as Vault does for a token that may only read', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const refused = await call(running.url, { method, path: '/v1/local/data/a', headers: { 'X-Vault-Token': application.key } });
