@@ -24,20 +24,20 @@ export const Value = z
   .refine((value) => value.trim() !== '', { error: 'must not be empty' })
   .refine((value) => value.isWellFormed(), { error: 'must be Unicode text' })
   .refine((value) => Buffer.byteLength(value) <= maxValueBytes, { error: `must be at most ${maxValueBytes} bytes of UTF-8` });
-const named = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
+const nameWithSlug = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
 
 // URLs take these for steps, escaped or not, so such a name could never be requested.
 const isReachable = (name: string) => name !== '.' && name !== '..';
 const inPath = (limits: { readonly min: number; readonly max: number }) => storable(limits).refine(isReachable, { error: 'must not be . or ..' });
 
-/** In a path or query any text is accepted; text that no name can be matches none. */
-const namesNothing = '';
-export const Name = z.string().transform((value) => (isStorable(value) ? value : namesNothing));
+/** A name in a request: any text is accepted, and text that no name can be, such as one with NUL, which Postgres does not store, matches none. */
+export const named = (text = ''): string => (isStorable(text) ? text : '');
+export const Name = z.string().transform(named);
 /** In a body an empty slug is a fault. */
 export const EnvironmentSlug = z
   .string()
   .refine((slug) => slug.trim() !== '', { error: 'must not be empty' })
-  .transform((slug) => (isStorable(slug) ? slug : namesNothing));
+  .transform(named);
 const Description = storable({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
@@ -86,7 +86,7 @@ export type CreatedApplication = z.output<typeof CreatedApplication>;
 
 export const NewApplication = z
   .object({
-    name: named(200).describe('A name for people, of which the slug is made'),
+    name: nameWithSlug(200).describe('A name for people, of which the slug is made'),
     description: Description.describe('A description in words'),
     owner: Owner.nullish().describe('The keeper of the application; without one no operator claims it'),
   })
@@ -117,7 +117,7 @@ export const Environment = z
   });
 export type Environment = z.output<typeof Environment>;
 export const NewEnvironment = z
-  .object({ name: named(100).describe('A name for people, of which the slug is made') })
+  .object({ name: nameWithSlug(100).describe('A name for people, of which the slug is made') })
   .meta({ id: 'NewEnvironment', description: 'An environment to create.', examples: [{ name: 'Production' }] });
 
 export const EnvironmentUpdate = z
@@ -203,7 +203,7 @@ export const Configuration = z
   });
 export type Configuration = z.output<typeof Configuration>;
 
-const ConfigurationValue = Value.refine((value) => !value.includes('\0'), { error: 'must not hold NUL characters' });
+const ConfigurationValue = Value.refine(isStorable, { error: 'must not hold NUL characters' });
 export const NewConfiguration = z
   .object({
     environmentSlug: EnvironmentSlug.describe('The slug of the environment'),
@@ -229,8 +229,8 @@ export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;
 export const unkept = { 'Cache-Control': 'no-store' };
 export const describedUnkept = { 'Cache-Control': '`no-store`: no cache may keep the answer' };
 
-/** A name in a cursor: none has NUL, which Postgres cannot hold. */
-export const CursorName = z.string().refine((text) => !text.includes('\0'));
+/** A name in a cursor. */
+export const CursorName = z.string().refine(isStorable);
 
 /** A page of the management plane: `limit` in the query of a list, `next` in its answer. */
 export const Limit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'How many items' });

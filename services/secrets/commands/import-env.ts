@@ -8,7 +8,7 @@ import { tableOf } from '../../platform/process/table.ts';
 import { describeError } from '../../platform/errors.ts';
 import { type ConsumerClient, createConsumerClient, createManagementClient, type ManagementClient, Refusal } from '../client.ts';
 import { NewConfiguration, NewSecret } from '../contract.ts';
-import { type SecretVersion, ValueItem } from '../management/contract.ts';
+import { isActive, type SecretVersion, ValueItem } from '../management/contract.ts';
 import { explainFile } from './files.ts';
 import { managementSettings } from './settings.ts';
 
@@ -203,7 +203,7 @@ async function compare({ name, value }: DotenvEntry, versions: readonly SecretVe
   // The key of another application must not be taken for this one's: it would compare with that one's values.
   const isOfApplication =
     served === 404
-      ? !versions.some(isActive)
+      ? !versions.some((version) => isActive(version, new Date(), marginMs))
       : versions.some(({ version, createdAt }) => version === served.properties.version && createdAt.getTime() === served.properties.createdOn.getTime());
   if (!isOfApplication) throw new Error(`SIGNALBOX_APPLICATION_KEY is not the key of application '${application}'`);
   return served !== 404 && served.value === value ? 'equal' : 'different';
@@ -214,11 +214,5 @@ function refusalOf(error: unknown): 401 | 404 {
   throw error;
 }
 
-/** Away from its bounds: the service's clock is not this one's. */
+/** The service's clock is not this one's. */
 const marginMs = 60_000;
-function isActive({ isEnabled, notBefore, expiresAt }: SecretVersion): boolean {
-  const now = Date.now();
-  const isStarted = notBefore === null || notBefore.getTime() < now - marginMs;
-  const isOver = expiresAt !== null && expiresAt.getTime() < now + marginMs;
-  return isEnabled && isStarted && !isOver;
-}

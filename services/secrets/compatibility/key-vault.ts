@@ -8,8 +8,8 @@ import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
 import type { SecretProperties } from '../consumer/contract.ts';
-import { CursorName, describedUnkept, unkept } from '../contract.ts';
-import { named, type SecretReader } from '../consumer/reader.ts';
+import { CursorName, describedUnkept, named, unkept } from '../contract.ts';
+import type { SecretReader } from '../consumer/reader.ts';
 import { loginRoutes } from './key-vault-login.ts';
 
 export const keyVaultTag = { name: 'Key Vault', description: 'Reads in the form of Azure Key Vault, with `Compatibility__KeyVault`' };

@@ -9,9 +9,9 @@ import { isObject, parseJson } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
-import { named, notFound, type SecretReader } from '../consumer/reader.ts';
+import { notFound, type SecretReader } from '../consumer/reader.ts';
 import { isToken } from '../consumer/account-tokens.ts';
-import { describedUnkept, unkept } from '../contract.ts';
+import { describedUnkept, named, unkept } from '../contract.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
 

@@ -47,9 +47,6 @@ export type SecretPage = {
 export const notFound = () => Common.notFound({ headers: unkept });
 const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } });
 
-/** A text with NUL, which Postgres cannot store, names nothing. */
-export const named = (text = '') => (text.includes('\0') ? '' : text);
-
 /** The reason for the audit; the application gets one 404 for all of them. */
 function missingOf({ environmentId, secretId }: NothingFound): string {
   if (environmentId === null) return 'No such environment';
@@ -83,16 +80,17 @@ export function createSecretReader(parts: ReaderParts) {
     audit.record(createEntry(actor, target, { occurredAt: clock(), applicationId: row.applicationId, ...ending }));
   }
 
-  /** @throws Problem 503 or 500, and records that, too */
+  /** @throws Problem 503 or 500, and records that */
   async function open(name: string, row: SecretRow & ActiveVersion, asked: Asked): Promise<string> {
     const revealed = await reveal(row);
-    const outcome = 'value' in revealed ? 'done' : revealed.outcome;
-    record(row, asked, { action: 'secret.read', subject: name, version: row.version, outcome });
-    if ('value' in revealed) {
-      keyUses.noteRead(row.secretId, row.askedId, clock());
-      return revealed.value;
-    }
+    if ('value' in revealed) return revealed.value;
+    record(row, asked, { action: 'secret.read', subject: name, version: row.version, outcome: revealed.outcome });
     throw revealed.outcome === 'unavailable' ? unavailable() : Common.failure();
+  }
+
+  function recordServed(name: string, row: SecretRow & ActiveVersion, asked: Asked): void {
+    record(row, asked, { action: 'secret.read', subject: name, version: row.version, outcome: 'done' });
+    keyUses.noteRead(row.secretId, row.askedId, clock());
   }
 
   return {
@@ -118,7 +116,9 @@ export function createSecretReader(parts: ReaderParts) {
         record(row, asked, { action: 'secret.read', subject: name, version: null, outcome: 'not-found', detail: missingOf(row) });
         throw notFound();
       }
-      return { name, value: await open(name, row, asked), properties: propertiesOf(row) };
+      const value = await open(name, row, asked);
+      recordServed(name, row, asked);
+      return { name, value, properties: propertiesOf(row) };
     },
 
     /** Secrets that are served in an environment, by name. Undefined when no application has the key. @throws Problem 404 where there is no such environment */
@@ -141,6 +141,8 @@ export function createSecretReader(parts: ReaderParts) {
         const { name } = row;
         items.push({ name, ...(asked.withValues && { value: await open(name, row, asked) }), properties: propertiesOf(row) });
       }
+      // Where one value is broken none is answered, and none was read.
+      if (asked.withValues) for (const row of served) recordServed(row.name, row, asked);
       return { items, next: served.length < found.length ? served.at(-1)?.name : undefined };
     },
   };

@@ -81,6 +81,13 @@ export const SecretVersion = z
     ],
   });
 export type SecretVersion = z.output<typeof SecretVersion>;
+type Activity = { readonly isEnabled: boolean; readonly notBefore: Date | null; readonly expiresAt: Date | null };
+/** Whether a version is served at a time, its bounds included. @param marginMs how far from its bounds the time must be, where another clock decides */
+export const isActive = ({ isEnabled, notBefore, expiresAt }: Activity, now: Date, marginMs = 0): boolean =>
+  isEnabled &&
+  (notBefore === null || notBefore.getTime() <= now.getTime() - marginMs) &&
+  (expiresAt === null || expiresAt.getTime() >= now.getTime() + marginMs);
+
 export const VersionChange = z
   .object({ isEnabled: z.boolean().describe('Whether the version is served') })
   .meta({ id: 'VersionChange', description: 'The member of a version that can change.', examples: [{ isEnabled: false }] });

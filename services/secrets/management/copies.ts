@@ -10,7 +10,7 @@ import { findSecret } from './secrets.ts';
 import type { ManagementStore, SealedVersion } from './store.ts';
 import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
 import { appendValueOf, findEnvironment, masterOf, newVersions } from './values.ts';
-import { Imported, type ImportedItem, ImportQuery, SecretVersion, ValueItem, VersionCopy } from './contract.ts';
+import { Imported, isActive, type ImportedItem, ImportQuery, SecretVersion, ValueItem, VersionCopy } from './contract.ts';
 
 const maxFileBytes = 1024 * 1024;
 const fileMs = 10_000;
@@ -47,7 +47,7 @@ const copyRoute = (write: UnitOfWork, keyring: Keyring) =>
         const row = await store.versions.lock(secret.id, source, version ?? newest.get(source) ?? 0);
         if (!row) throw Problems.versionMissing();
         const now = write.clock();
-        if (version === undefined && !isActive(row, now))
+        if (version === undefined && !isServed(row, now))
           throw Problems.versionMissing({ detail: `The newest version in '${from}', ${row.version}, is not active; copy one by its number.` });
         const result = await appendValueOf(store, row, { environmentId, keyring, active, createdAt: now });
         return { applicationId, result, parts: [{ environment: to, version: result.version, detail: `from ${from}, version ${row.version}` }] };
@@ -147,9 +147,8 @@ async function planSecrets(store: ManagementStore, entries: readonly DotenvEntry
   return steps;
 }
 
-/** Whether it is served at this time. */
-const isActive = ({ isEnabled, notBefore, expiresAt }: SealedVersion, now: Date) =>
-  isEnabled && (notBefore === null || dateOf(notBefore) <= now) && (expiresAt === null || dateOf(expiresAt) >= now);
+const isServed = ({ isEnabled, notBefore, expiresAt }: SealedVersion, now: Date) =>
+  isActive({ isEnabled, notBefore: notBefore && dateOf(notBefore), expiresAt: expiresAt && dateOf(expiresAt) }, now);
 
 type Compared = Comparing & { readonly value: string; readonly id: string };
 
@@ -158,7 +157,7 @@ async function changeOf(store: ManagementStore, { value, id, place, keyring, now
   const newest = (await store.versions.newest(id, [place.environmentId])).get(place.environmentId);
   const row = newest === undefined ? undefined : await store.versions.lock(id, place.environmentId, newest);
   if (!row) return 'created';
-  return isActive(row, now) && openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row)) === value ? 'unchanged' : 'updated';
+  return isServed(row, now) && openValue(row, { ...row, versionId: row.id }, masterOf(keyring, row)) === value ? 'unchanged' : 'updated';
 }
 
 async function planConfiguration(store: ManagementStore, entries: readonly DotenvEntry[], { applicationId, environment }: Place): Promise<Step[]> {

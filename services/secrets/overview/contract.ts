@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { encodeCursor, queryChoice, queryCursor, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { actions, outcomes, planes } from '../audit.ts';
-import { CursorName, Limit, Next } from '../contract.ts';
+import { CursorName, Limit, Name, Next } from '../contract.ts';
 
 const coverageList = 'coverage';
 export const CoverageQuery = z.object({ limit: Limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
@@ -90,12 +90,10 @@ export const Expiring = z
 const auditList = 'audit';
 const AuditPlane = z.enum(planes).meta({ id: 'AuditPlane', description: 'Who asked: an administrator, an application, or a command' });
 const AuditOutcome = z.enum(outcomes).meta({ id: 'AuditOutcome', description: 'How it ended' });
-/** A text with NUL, which Postgres cannot hold, names nothing. */
-const Named = z.string().transform((text) => (text.includes('\0') ? '' : text));
 export const AuditQuery = z.object({
-  application: Named.optional().meta({ description: 'The slug of the application' }),
+  application: Name.optional().meta({ description: 'The slug of the application' }),
   plane: queryChoice(AuditPlane).optional().meta({ description: 'Who asked: an administrator, an application, or a command' }),
-  actor: Named.optional().meta({ description: 'The id of the key or token, as entries have it' }),
+  actor: Name.optional().meta({ description: 'The id of the key or token, as entries have it' }),
   action: queryChoice(actions).optional().meta({ description: 'The action' }),
   outcome: queryChoice(AuditOutcome).optional().meta({ description: 'How it ended' }),
   from: TimestampInput.optional().describe('Entries from this time on, inclusive'),

@@ -54,6 +54,23 @@ describe('GET /api/consumer/secrets', () => {
     expect(Object.values(row ?? {}).filter((value) => Buffer.isBuffer(value) && value.length === secretValue('a').length)).to.deep.equal([]);
   });
 
+  it('answers 500 where one value is broken, and records that value as refused and no other one as read', async () => {
+    for (const name of ['a', 'b', 'c']) await put(name);
+    const { driver } = running.service.database;
+    await driver.query(
+      `update secret_versions v set version = 9 from secrets s join applications a on a.id = s.application_id
+       where v.secret_id = s.id and s.name = 'b' and a.slug = $1`,
+      [application.slug],
+    );
+    expect((await list('&values=true')).status).to.equal(500);
+    expect((await list()).status).to.equal(200);
+    const entries = await auditOf(running.service, application.slug, { plane: 'consumer', count: 2 });
+    expect(entries.map(({ action, subject, outcome }) => [action, subject, outcome])).to.deep.equal([
+      ['secret.list', null, 'done'],
+      ['secret.read', 'b', 'refused'],
+    ]);
+  });
+
   it('refuses a cursor with NUL, and a stranger by the key', async () => {
     const after = Buffer.from('["consumer-secrets","\\u0000"]').toString('base64url');
     expect((await list(`&after=${after}`)).status).to.equal(400);
