@@ -19,10 +19,12 @@ export async function openapiFiles(): Promise<Record<string, string>> {
     const environment = Object.fromEntries(sources.map(({ name }) => [name, 'described']));
     const options = { environment, data: directory, portBase: 0, metricsPort: 0, loadMailbox: deployables.loadMailbox, lifecycle, logFor: () => silentLog };
     const { started } = await startEverything(loaded, options);
-    const files = started.map(async ({ name, url }) => {
+    const described = started.filter(({ isDescribed }) => isDescribed);
+    const files = described.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);
       if (!response.ok) throw new Error(`${name} fails to describe itself: ${await response.text()}`);
-      return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;
+      return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}
+`] as const;
     });
     return Object.fromEntries(await Promise.all(files));
   } finally {

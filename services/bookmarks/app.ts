@@ -67,7 +67,7 @@ export function createBookmarksApp(parts: BookmarksParts): App {
       ...(config.karakeep === 'on' ? tagged(karakeepTag, karakeepRoutes({ store, listStore, clock })) : []),
     ].map(asksDatabase),
     areas: [
-      { prefix: '/api', guard: headerGuard(config.apiKeys, 'X-Api-Key', key) },
+      { prefix: '/api', guard: headerGuard(config.apiKeys, 'X-Api-Key', { ...key, ofConsole: config.consoleKeys }) },
       ...(config.karakeep === 'on' ? [{ prefix: '/karakeep', guard: authorization('Bearer', config.apiKeys, key) } as const] : []),
     ],
     health,

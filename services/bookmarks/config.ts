@@ -1,6 +1,6 @@
 // The bookmark catalogue's settings.
 import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
-import { addressRanges, choice, commonSettings, integer, randomCredential, secretList } from '../platform/config/settings.ts';
+import { addressRanges, choice, commonSettings, consoleCredential, integer, randomCredential, secretList } from '../platform/config/settings.ts';
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 
 /** Settings of a process that asks for pages. */
@@ -38,6 +38,7 @@ export const settings = {
   ...checkSettings,
   ...eventSettings,
   ...compatibilitySettings,
+  consoleKeys: consoleCredential('Console__BookmarksKey', 'bookmark catalogue'),
   apiKeys: secretList('Bookmarks__ApiKeys', { summary: 'Keys that may write, in the header X-Api-Key; reading needs none', generate: randomCredential }),
 } as const;
 

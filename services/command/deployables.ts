@@ -9,6 +9,7 @@ const loaders: Readonly<Record<string, () => Promise<{ deployable: Deployable }>
   secrets: () => import('../secrets/main.ts'),
   bookmarks: () => import('../bookmarks/main.ts'),
   listings: () => import('../listings/main.ts'),
+  console: () => import('../console/main.ts'),
 };
 
 async function load(name: string): Promise<Deployable> {

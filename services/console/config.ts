@@ -1,7 +1,18 @@
 // The console's settings.
 import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import { commonSettings, integer, optional, origins, randomCredential, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
+import {
+  commonSettings,
+  consoleCredential,
+  integer,
+  optional,
+  origins,
+  randomCredential,
+  secretList,
+  secretUrl,
+  text,
+  url,
+} from '../platform/config/settings.ts';
 import { isPasswordHash } from '../platform/password.ts';
 
 const hashes = secretList('Console__AdminPasswordHash', { summary: "The first person's password as `signalbox digest hash-password` prints it" });
@@ -36,16 +47,6 @@ const loginSettings = {
 const serviceUrl = (name: string, service: string, area: string) =>
   optional(url(name, ['http', 'https'], { summary: `Where the ${service} answers; without it there is no ${area}` }));
 
-/** Internal: no client but the console needs them. */
-const token = (name: string, service: string) =>
-  optional(
-    secretList(name, {
-      summary: `The console's own credential for the ${service}, which takes each value of the list; the console sends the first`,
-      generate: randomCredential,
-      isInternal: true,
-    }),
-  );
-
 const upstreamSettings = {
   relayUrl: serviceUrl('Console__RelayUrl', 'webhook relay', 'page of brokers'),
   intakeUrl: serviceUrl('Console__IntakeUrl', 'webhook intake', 'area of events'),
@@ -53,12 +54,12 @@ const upstreamSettings = {
   secretsUrl: serviceUrl('Console__SecretsUrl', 'secrets service', 'area of secrets'),
   bookmarksUrl: serviceUrl('Console__BookmarksUrl', 'bookmark catalogue', 'area of bookmarks'),
   listingsUrl: serviceUrl('Console__ListingsUrl', 'listing triage', 'area of listings'),
-  relayTokens: token('Console__RelayToken', 'webhook relay'),
-  intakeTokens: token('Console__IntakeToken', 'webhook intake'),
-  digestKeys: token('Console__DigestKey', 'link digest'),
-  secretsTokens: token('Console__SecretsToken', 'secrets service'),
-  bookmarksKeys: token('Console__BookmarksKey', 'bookmark catalogue'),
-  listingsTokens: token('Console__ListingsToken', 'listing triage'),
+  relayTokens: consoleCredential('Console__RelayToken', 'webhook relay'),
+  intakeTokens: consoleCredential('Console__IntakeToken', 'webhook intake'),
+  digestKeys: consoleCredential('Console__DigestKey', 'link digest'),
+  secretsTokens: consoleCredential('Console__SecretsToken', 'secrets service'),
+  bookmarksKeys: consoleCredential('Console__BookmarksKey', 'bookmark catalogue'),
+  listingsTokens: consoleCredential('Console__ListingsToken', 'listing triage'),
   issuer: text('Jwt__Issuer', { summary: 'The issuer in access tokens for the link digest; as there', default: 'signalbox' }),
   audience: text('Jwt__Audience', { summary: 'The audience in access tokens for the link digest; as there', default: 'link-digest' }),
 } as const;

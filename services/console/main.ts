@@ -18,6 +18,7 @@ export const deployable: Deployable<ConsoleConfig> = {
   summary: 'Pages for people: events, links, listings, bookmarks, secrets, and the state of all services',
   settings,
   migrations,
+  isDescribed: false,
   read: readConfig,
   start,
 };

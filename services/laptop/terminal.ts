@@ -8,20 +8,40 @@ import { tableOf } from '../platform/process/table.ts';
 export type Started = {
   readonly name: string;
   readonly url: string;
+  readonly isDescribed: boolean;
   /** Names and values; null when the environment gave it. */
   readonly credentials: Readonly<Record<string, string | null>>;
 };
 
-export function overview(started: readonly Started[], { metricsPort, logFile }: { metricsPort: number; logFile: string }): string {
-  const addresses = [...started.map(({ name, url }) => [name, url, `${url}/swagger`]), ['metrics', `http://127.0.0.1:${metricsPort}/metrics`]];
+type Where = {
+  readonly metricsPort: number;
+  readonly logFile: string;
+  /** The first person of the console. */
+  readonly consoleName: string;
+};
+
+export function overview(started: readonly Started[], { metricsPort, logFile, consoleName }: Where): string {
+  const addresses = [
+    ...started.map(({ name, url, isDescribed }) => [name, url, isDescribed ? `${url}/swagger` : '']),
+    ['metrics', `http://127.0.0.1:${metricsPort}/metrics`],
+  ];
   const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
   return [
     '',
+    ...consoleLine(started, consoleName),
     tableOf(['service', 'address', 'API description'], addresses),
     tableOf(['credential', 'value'], tokens),
     `log: ${logFile}    stop: Ctrl-C`,
     '',
   ].join('\n');
+}
+
+/** The page to open first, and how to log in there. */
+function consoleLine(started: readonly Started[], name: string): string[] {
+  const console = started.find((one) => one.name === 'console');
+  if (!console) return [];
+  const password = console.credentials['Console__AdminPassword'];
+  return [`open ${console.url} and log in as ${name} with the password ${password ?? '(from the environment)'}`, ''];
 }
 
 /** A line like one before it is shown again after this long. */

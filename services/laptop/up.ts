@@ -11,6 +11,7 @@ import { migrate, MigrationChanged } from '../platform/postgres/migrations.ts';
 import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes, explainPort, type Runtimes } from '../platform/process/runtime.ts';
 import { every, sleepUntil } from '../platform/time.ts';
+import { settings as consoleSettings } from '../console/config.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
 import { credentials, eventsUrlFile, laptopSettings, postgresPassword, requireFree, takeInstanceLock } from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
@@ -32,6 +33,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
   const { environment, data, portBase } = command;
   const begun = performance.now();
   const settings = readSettings(environment, processSettings);
+  const { adminUsername: consoleName } = readSettings(environment, { adminUsername: consoleSettings.adminUsername });
   const metricsPort = command.metricsPort ?? settings.metricsPort;
   await requireFree(data);
   for (const { name } of deployables) await requirePort(name, portOf(name, portBase), portSettings.service);
@@ -60,7 +62,8 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
       logFor: logs.logFor,
     });
     isQuiet = () => lifecycle.draining.aborted || isDatabaseAway();
-    process.stdout.write(`${overview(started, { metricsPort, logFile })}\n`);
+    process.stdout.write(`${overview(started, { metricsPort, logFile, consoleName })}
+`);
     const saying = { begun, stopping: lifecycle.draining, logs };
     const isReady = await sayReady(runtimes, { ...saying, withinMs: readyWithinMs, everyMs: 50 });
     runtimes.watchReadiness(options.log);
@@ -117,7 +120,7 @@ const portSettings = { service: '--port-base', metrics: '--metrics-port' };
 const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_wal_size: '256MB', log_min_messages: 'warning' };
 
 /** Above the base, in this order. */
-const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
+const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings', 'console'] as const;
 
 /** Where a service listens on a laptop: one port after another from the base; base 0 is any free port. */
 export function portOf(name: string, base: number): number {
@@ -130,6 +133,21 @@ export function portOf(name: string, base: number): number {
 /** The source `signalbox` of the intake; empty where the intake does not run, or on a port that is not known yet. */
 const ownEventsUrl = (deployables: readonly Deployable[], base: number) =>
   base !== 0 && deployables.some(({ name }) => name === 'webhook-intake') ? `http://${host}:${portOf('webhook-intake', base)}/signalbox` : '';
+
+const addressSettings = {
+  Console__RelayUrl: 'webhook-relay',
+  Console__IntakeUrl: 'webhook-intake',
+  Console__DigestUrl: 'link-digest',
+  Console__SecretsUrl: 'secrets',
+  Console__BookmarksUrl: 'bookmarks',
+  Console__ListingsUrl: 'listings',
+} as const;
+
+/** Where the console finds the services that run here; of those on a port that is not known yet it has no pages. */
+function consoleAddresses(deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
+  const known = Object.entries(addressSettings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
+  return Object.fromEntries(known.map(([setting, service]) => [setting, `http://${host}:${portOf(service, base)}`]));
+}
 
 /** @returns what listens where, and the names and values of its credentials; null when the environment gave it */
 export async function startEverything(deployables: readonly Deployable[], parts: StartParts) {
@@ -149,7 +167,10 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const eventsUrl = ownEventsUrl(deployables, portBase);
   await writeFile(eventsUrlFile(data), eventsUrl);
-  const missing = Object.entries({ ...laptopSettings(databaseUrl, data, eventsUrl), ...generated }).filter(([name]) => !isGiven(environment, name));
+  const addresses = consoleAddresses(deployables, portBase);
+  const missing = Object.entries({ ...laptopSettings(databaseUrl, data, eventsUrl), ...addresses, ...generated }).filter(
+    ([name]) => !isGiven(environment, name),
+  );
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
@@ -158,8 +179,9 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   for (const start of configured) await start(runtimes);
   if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(environment, name))) await startMailbox(await loadMailbox(), shared, runtimes);
   await runtimes.serveMetrics(metricsPort);
-  const started: Started[] = deployables.map(({ name, settings }) => ({
+  const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({
     name,
+    isDescribed,
     url: `http://${host}:${runtimes.portOf(name) ?? 0}`,
     credentials: Object.fromEntries(
       Object.values(settings)

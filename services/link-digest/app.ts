@@ -66,7 +66,8 @@ export function createDigestApp({ config, database, broker, mailReader, health, 
   const counting = { service: 'link-digest', redis, database, log, metrics };
   const logins = createRateLimit(counting, { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 });
   const mails = createRateLimit(counting, { name: 'mails', requests: config.mailsPerHour, seconds: 3600 });
-  const tokens = createTokens({ config, clock });
+  // The first signs; those of the console are only taken.
+  const tokens = createTokens({ config: { ...config, keys: [...config.keys, ...(config.consoleKeys ?? [])] }, clock });
   const links = createLinkStore(database);
   const scores = createScores(createScoreStore(database), { weights: config, clock });
   const newsletters = createNewsletterLists(database);

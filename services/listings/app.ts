@@ -58,7 +58,7 @@ export function createListingsApp({ config, database, health, lifecycle, log, me
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox listings', log }));
   const window = { name: 'requests', requests: config.requestsPerMinute, seconds: 60 };
   const limit = createRateLimit({ service: 'listings', redis, database, log, metrics }, window);
-  const guard = authorization('Bearer', config.accessTokens, { description: 'A value of `Listings__AccessTokens`.' });
+  const guard = authorization('Bearer', config.accessTokens, { description: 'A value of `Listings__AccessTokens`.', ofConsole: config.consoleTokens });
   return createApp({
     description: { title: 'listings', summary: 'Takes rental listings in, and lets people decide on them.', version },
     routes: [

@@ -3,6 +3,7 @@ import { type Environment, InvalidSetting, readSettings, type Setting, type Valu
 import {
   choice,
   commonSettings,
+  consoleCredential,
   integer,
   optional,
   processSettings,
@@ -71,6 +72,7 @@ const serviceSettings = {
   ...eventSettings,
   appEnv: processSettings.appEnv,
   accessTokens: secretList('Listings__AccessTokens', { summary: 'Bearer tokens of everything below /api', generate: randomCredential }),
+  consoleTokens: consoleCredential('Console__ListingsToken', 'listing triage'),
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting requests; without it Postgres counts them' })),
   requestsPerMinute: integer('RateLimit__PerMinute', {
     summary: 'Requests below /api in 60 seconds from one address; those with a valid token are counted for that token and address',

@@ -103,7 +103,7 @@ export function createSecretsApp(parts: SecretsParts): App {
       ...compatibleRoutes(config, reader),
     ],
     areas: [
-      { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, administrator), failureLimit },
+      { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, { ...administrator, ofConsole: config.consoleTokens }), failureLimit },
       { prefix: '/api/consumer', guard: applicationGuard(reader) },
     ],
     health,

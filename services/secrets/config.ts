@@ -2,7 +2,18 @@
 import { randomBytes } from 'node:crypto';
 import { type Environment, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import { Secret } from '../platform/config/secret.ts';
-import { choice, commonSettings, integer, optional, randomCredential, secret, secretList, secretUrl, text } from '../platform/config/settings.ts';
+import {
+  choice,
+  commonSettings,
+  consoleCredential,
+  integer,
+  optional,
+  randomCredential,
+  secret,
+  secretList,
+  secretUrl,
+  text,
+} from '../platform/config/settings.ts';
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 import { noticeSettings } from './notices.ts';
 import { type Keyring, readMasterKeys, unusableKeyring } from './encryption/master-keys.ts';
@@ -45,6 +56,7 @@ export const settings = {
   ...eventSettings,
   ...noticeSettings,
   adminApiKeys: secretList('Management__AdminApiKey', { summary: 'Bearer tokens of the management plane', generate: randomCredential }),
+  consoleTokens: consoleCredential('Console__SecretsToken', 'secrets service'),
   maxFailedCredentials: integer('Management__MaxFailedCredentials', {
     summary:
       'Requests with a missing or wrong credential that an address may send to the management plane in 5 minutes; further ones are 429, right credentials pass',

@@ -1,6 +1,19 @@
 // The webhook intake's settings.
 import { ConfigError, type Environment, InvalidSetting, readAll, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import { choice, commonSettings, integer, list, optional, randomCredential, secret, secretList, secretUrl, text, url } from '../platform/config/settings.ts';
+import {
+  choice,
+  commonSettings,
+  consoleCredential,
+  integer,
+  list,
+  optional,
+  randomCredential,
+  secret,
+  secretList,
+  secretUrl,
+  text,
+  url,
+} from '../platform/config/settings.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { eventSettings } from '../platform/events/events.ts';
 import { isGiteaApi } from '../forges/gitea.ts';
@@ -131,6 +144,7 @@ const serviceSettings = {
   }),
   replayMaxEvents: integer('Replay__MaxEvents', { summary: 'The most events of one replay', min: 1, max: 1_000_000, default: usualReplayEvents }),
   accessTokens: secretList('Intake__AccessTokens', { summary: 'Tokens of the dashboard API', generate: randomCredential }),
+  consoleTokens: consoleCredential('Console__IntakeToken', 'webhook intake'),
 };
 
 const fileSettings = {

@@ -64,7 +64,7 @@ async function start(runtime: Runtime, config: ServiceConfig): Promise<void> {
   startHousekeeping({ database, runs: store, lifecycle, log });
   const { runner, jobs, database: batches } = await openJobs(runtime, config);
   const workers = createWorkers({ store, runner, jobs, stopping: lifecycle.stopping });
-  const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.' });
+  const tokenHolder = authorization('token', config.accessTokens, { description: 'A value of `Intake__AccessTokens`.', ofConsole: config.consoleTokens });
   const { sources, corsOrigins } = config;
   const { rules, wake: onStored } = startNotifications(config, { database, lifecycle, metrics, log });
   const { stopping } = lifecycle;

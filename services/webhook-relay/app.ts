@@ -87,7 +87,12 @@ export function createRelay(given: RelayParts): App {
     ...parts,
     description: { title: 'webhook-relay', summary: 'Takes webhooks of the forge, scores them and publishes them to a message broker.', version },
     routes,
-    areas: [{ prefix: '/broker', guard: authorization('Bearer', config.authTokens, { description: 'A value of `Broker__AuthToken`.' }) }],
+    areas: [
+      {
+        prefix: '/broker',
+        guard: authorization('Bearer', config.authTokens, { description: 'A value of `Broker__AuthToken`.', ofConsole: config.consoleTokens }),
+      },
+    ],
     addressOf: createAddressOf(config.trustedProxies),
     corsOrigins: config.corsOrigins,
     caseSensitivePaths: false,

@@ -1,6 +1,6 @@
 // The webhook relay's settings.
 import { type Environment, readAll, readSettings, type Values } from '../platform/config/config.ts';
-import { choice, commonSettings, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
+import { choice, commonSettings, consoleCredential, integer, list, optional, randomCredential, secretList, text, url } from '../platform/config/settings.ts';
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 import { usualMaxPayloadValues } from './contract.ts';
 import { readTables, type Tables } from './scoring/tables.ts';
@@ -25,6 +25,7 @@ export const settings = {
     default: 80,
   }),
   authTokens: secretList('Broker__AuthToken', { summary: 'Bearer tokens of /Broker and /broker/usage', generate: randomCredential }),
+  consoleTokens: consoleCredential('Console__RelayToken', 'webhook relay'),
   webhookSecrets: secretList('Forge__WebhookSecrets', { summary: 'The secrets that deliveries are signed with', generate: randomCredential }),
   maxPayloadBytes: integer('Forge__MaxPayloadBytes', { summary: 'The largest delivery taken', min: 1024, max: 268_435_456, default: 26_214_400 }),
   maxPayloadValues: integer('Forge__MaxPayloadValues', {

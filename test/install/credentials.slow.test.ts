@@ -18,15 +18,20 @@ const ofServers = [
   'rabbitmq-erlang-cookie',
   'redis-password',
 ];
+/** Of the console and of the service that takes it. */
+const consoleCredentials = ['Relay', 'Intake', 'Secrets', 'Listings']
+  .map((name) => `Console__${name}Token`)
+  .concat('Console__DigestKey', 'Console__BookmarksKey');
 const ofServices = {
-  'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets', 'Events__Secret'],
-  'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens'],
-  secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys'],
-  bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys'],
-  'link-digest': ['postgres-digest-password', 'Jwt__Key', 'Ingest__Token', 'Digest__AdminPassword'],
-  listings: ['postgres-listings-password', 'Listings__AccessTokens'],
+  'webhook-relay': ['postgres-relay-password', 'Broker__AuthToken', 'Forge__WebhookSecrets', 'Events__Secret', 'Console__RelayToken'],
+  'webhook-intake': ['postgres-intake-password', 'Intake__AccessTokens', 'Console__IntakeToken'],
+  secrets: ['postgres-secrets-password', 'Management__AdminApiKey', 'Encryption__MasterKeys', 'Console__SecretsToken'],
+  bookmarks: ['postgres-bookmarks-password', 'Bookmarks__ApiKeys', 'Console__BookmarksKey'],
+  'link-digest': ['postgres-digest-password', 'Jwt__Key', 'Ingest__Token', 'Digest__AdminPassword', 'Console__DigestKey'],
+  listings: ['postgres-listings-password', 'Listings__AccessTokens', 'Console__ListingsToken'],
+  console: ['postgres-console-password', 'Console__AdminPassword', ...consoleCredentials],
 };
-const all = [...ofServers, ...Object.values(ofServices).flat()].sort();
+const all = [...new Set([...ofServers, ...Object.values(ofServices).flat()])].sort();
 
 describeWith(kubernetes, 'signalbox credentials', () => {
   let server: ApiServer;

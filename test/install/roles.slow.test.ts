@@ -21,23 +21,25 @@ describe('signalbox migrate on a server of roles', () => {
   });
   afterEach(async () => {
     await server.asAdmin('postgres', `drop database if exists ${database} with (force)`);
-    await server.asAdmin('postgres', 'drop role if exists relay, intake, digest, secrets, bookmarks, listings, broker');
+    await server.asAdmin('postgres', 'drop role if exists relay, intake, digest, secrets, bookmarks, listings, console, broker');
   });
 
   const as = (role: string) => server.urlOf(role, database);
 
   it('creates the database, and migrates each schema as the role that owns it', async () => {
     expect(await runMigrate(server.environment(database))).to.match(
-      /^relay: version \d+\nintake: version \d+\ndigest: version \d+\nsecrets: version \d+\nbookmarks: version \d+\nlistings: version \d+\n$/,
+      /^relay: version \d+\nintake: version \d+\ndigest: version \d+\nsecrets: version \d+\nbookmarks: version \d+\nlistings: version \d+\nconsole: version \d+\n$/,
     );
     const owners = `select distinct n.nspname, c.relowner::regrole::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings') order by 1`;
-    expect(await server.asAdmin(database, owners)).to.deep.equal(['bookmarks', 'digest', 'intake', 'listings', 'relay', 'secrets'].map((name) => [name, name]));
+      where n.nspname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console') order by 1`;
+    expect(await server.asAdmin(database, owners)).to.deep.equal(
+      ['bookmarks', 'console', 'digest', 'intake', 'listings', 'relay', 'secrets'].map((name) => [name, name]),
+    );
   });
 
   it('lets a role do anything in its own schema', async () => {
     await runMigrate(server.environment(database));
-    for (const role of ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'])
+    for (const role of ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker'])
       expect(await refusal(as(role), `create table ${role}.t (id int); insert into ${role}.t values (1); drop table ${role}.t`)).to.equal(undefined);
   });
 
@@ -115,7 +117,7 @@ describe('signalbox migrate on a server of roles', () => {
 
   it('is run by several at once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => runMigrate(server.environment(database))));
-    for (const role of ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'])
+    for (const role of ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker'])
       expect(await refusal(as(role), 'select 1')).to.equal(undefined);
   });
 
@@ -128,13 +130,13 @@ describe('signalbox migrate on a server of roles', () => {
     expect(await refusal(as('relay'), 'select * from secrets.migrations')).to.equal(denied);
     expect(await refusal(server.urlOf('boss', database), 'select * from secrets.migrations')).to.equal(denied);
     await server.asAdmin('postgres', `drop database ${database} with (force)`);
-    await server.asAdmin('postgres', 'drop role relay, intake, digest, secrets, bookmarks, listings, broker');
+    await server.asAdmin('postgres', 'drop role relay, intake, digest, secrets, bookmarks, listings, console, broker');
     await server.asAdmin('postgres', 'drop role boss');
   });
 
   it('makes roles for the services that are named only, and those of another one later', async () => {
     await runMigrate(server.environment(database), { withBroker: false }, ['secrets']);
-    const roles = `select rolname from pg_roles where rolname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker') order by 1`;
+    const roles = `select rolname from pg_roles where rolname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker') order by 1`;
     expect(await server.asAdmin('postgres', roles)).to.deep.equal([['secrets']]);
     await runMigrate(server.environment(database), { withBroker: false }, ['webhook-relay']);
     expect(await server.asAdmin('postgres', roles)).to.deep.equal([['relay'], ['secrets']]);
@@ -145,7 +147,7 @@ describe('signalbox migrate on a server of roles', () => {
     const limits = async () => {
       const found = await server.asAdmin(
         'postgres',
-        `select rolname, rolconnlimit from pg_roles where rolname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker')`,
+        `select rolname, rolconnlimit from pg_roles where rolname in ('relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker')`,
       );
       return new Map(found.map(([role, limit]) => [String(role), Number(limit)]));
     };
@@ -155,7 +157,7 @@ describe('signalbox migrate on a server of roles', () => {
       await runMigrate(server.environment(database), { withBroker: false }, ['secrets']);
       await runMigrate(server.environment(database));
       const found = await limits();
-      expect([...found.keys()].sort()).to.deep.equal(['bookmarks', 'broker', 'digest', 'intake', 'listings', 'relay', 'secrets']);
+      expect([...found.keys()].sort()).to.deep.equal(['bookmarks', 'broker', 'console', 'digest', 'intake', 'listings', 'relay', 'secrets']);
       for (const [role, limit] of found) expect(limit, role).to.be.at.least(Math.floor((max * 0.9) / found.size) - 1);
       expect([...found.values()].reduce((sum, limit) => sum + limit)).to.be.at.most(max * 0.9);
     });

@@ -34,7 +34,10 @@ export async function startRolesServer(options: PostgresOptions = {}): Promise<R
 }
 
 const passwords = Object.fromEntries(
-  ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'].map((role) => [`POSTGRES_${role.toUpperCase()}_PASSWORD`, `${role}-password`]),
+  ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker'].map((role) => [
+    `POSTGRES_${role.toUpperCase()}_PASSWORD`,
+    `${role}-password`,
+  ]),
 );
 
 /** The rows that a user gets for a statement. */

@@ -11,7 +11,7 @@ import { refusal, type RolesServer, runMigrate, startRolesServer } from './serve
 // As `postgres.external.createRoles: false` of the chart leaves it: the migrate Job has no administrator's password.
 describeWith(commandLine('psql'), 'the SQL of --print-roles', () => {
   const database = 'signalbox';
-  const roles = ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'broker'];
+  const roles = ['relay', 'intake', 'digest', 'secrets', 'bookmarks', 'listings', 'console', 'broker'];
   let server: RolesServer;
   before(async () => {
     server = await startRolesServer();
@@ -85,7 +85,7 @@ describeWith(commandLine('psql'), 'the SQL of --print-roles', () => {
     await eventually(() => output.includes('commit;'));
     expect(await psql(output)).to.deep.equal({ code: 0, stderr: '' });
     await migrated;
-    expect(output.match(/version/g)).to.have.length(6);
+    expect(output.match(/version/g)).to.have.length(7);
     expect(output.match(/commit;/g)).to.have.length(1);
   });
 

@@ -1,7 +1,7 @@
 // Settings of logins and of access tokens; the command that makes tokens for machines reads the latter, too.
 import { InvalidSetting, type Setting, type Values } from '../../platform/config/config.ts';
 import type { Secret } from '../../platform/config/secret.ts';
-import { integer, optional, randomCredential, secretList, text } from '../../platform/config/settings.ts';
+import { consoleCredential, integer, optional, randomCredential, secretList, text } from '../../platform/config/settings.ts';
 import { isPasswordHash } from '../../platform/password.ts';
 
 const leastKeyBytes = 32;
@@ -12,18 +12,19 @@ const secrets = secretList('Jwt__Key', {
   isInternal: true,
 });
 
-const keys: Setting<readonly Secret[]> = {
-  ...secrets,
+/** Keys that are shorter can be guessed from a token. */
+const ofKeys = <T extends readonly Secret[] | undefined>(setting: Setting<T>): Setting<T> => ({
+  ...setting,
   parse(value) {
-    const parsed = secrets.parse(value);
-    if (parsed.some((key) => Buffer.byteLength(key.reveal()) < leastKeyBytes))
+    const parsed = setting.parse(value);
+    if (parsed?.some((key) => Buffer.byteLength(key.reveal()) < leastKeyBytes))
       throw new InvalidSetting(`must have at least ${leastKeyBytes} bytes in each value`);
     return parsed;
   },
-};
+});
 
 export const tokenSettings = {
-  keys,
+  keys: ofKeys(secrets),
   issuer: text('Jwt__Issuer', { summary: 'Who issues access tokens; others are refused', default: 'signalbox' }),
   audience: text('Jwt__Audience', { summary: 'Whom access tokens are for; others are refused', default: 'link-digest' }),
   expiryMinutes: integer('Jwt__ExpiryMinutes', { summary: 'How long a login lasts', min: 1, max: 525_600, default: 60 }),
@@ -49,6 +50,8 @@ const passwordHashes: Setting<readonly Secret[]> = {
 };
 
 export const loginSettings = {
+  /** The console signs access tokens of its people with the first. */
+  consoleKeys: ofKeys(consoleCredential('Console__DigestKey', 'link digest')),
   adminPasswords: optional(passwords),
   adminPasswordHashes: optional(passwordHashes),
   loginAttempts: integer('Digest__LoginAttempts', {

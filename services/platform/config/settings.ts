@@ -127,6 +127,19 @@ export function webhookSecretList(name: string, options: Options<readonly Secret
 /** A credential for a first installation: 32 random bytes, URL-safe. */
 export const randomCredential = () => randomBytes(32).toString('base64url');
 
+/**
+ * A credential that the console alone has, of each service another one: a service takes it beside its own, so that it can be revoked alone.
+ * The service and the console read the same setting. Internal: no one types it.
+ */
+export const consoleCredential = (name: string, service: string) =>
+  optional(
+    secretList(name, {
+      summary: `The console's own credential for the ${service}, which takes each value of the list; the console sends the first`,
+      generate: randomCredential,
+      isInternal: true,
+    }),
+  );
+
 /** The settings that can be generated for a first installation: names, and their makers. */
 export const generators = (groups: readonly Settings[]) =>
   groups.flatMap((settings) => Object.values(settings)).flatMap(({ name, generate }) => (generate ? [[name, generate] as const] : []));

@@ -33,6 +33,8 @@ export type Principal = {
   /** Name of the security scheme that the credential belongs to, such as `administrator`. */
   readonly credential: string;
   readonly rights: readonly Right[];
+  /** The name of the person that the console asks for. Only its own credential says so: undefined for all others. */
+  readonly actor?: string;
 };
 
 /** The principal on a route that is open, or whose handler checks the credential. */
@@ -104,8 +106,33 @@ function holderOf(secret: Secret, credential: string): Principal {
   };
 }
 
+/** Percent-encoded, since a header is ASCII; no control characters, which would end a line of a log. */
+function actorIn(headers: IncomingHttpHeaders): string | undefined {
+  const given = headers['x-signalbox-actor']?.toString() ?? '';
+  if (given === '' || given.length > longestActor || !/^[\w%.!~*'()-]+$/.test(given)) return undefined;
+  try {
+    return decodeURIComponent(given).replaceAll(/\p{Cc}/gu, ' ');
+  } catch {
+    return undefined; // no UTF-8
+  }
+}
+const longestActor = 600;
+
+/** The console, for a person. The id is left to be computed when it is read. */
+function actingFor(holder: Principal, actor: string): Principal {
+  const { credential, rights } = holder;
+  return {
+    credential,
+    rights,
+    actor,
+    get id() {
+      return holder.id;
+    },
+  };
+}
+
 /** How a credential that is one of a list is presented and described. */
-export type StaticCredential = {
+export type StaticCredential = Pick<DescribedCredential, 'ofConsole'> & {
   /** Names it in the API description. */
   readonly name: string;
   readonly scheme: SecurityScheme;
@@ -116,23 +143,27 @@ export type StaticCredential = {
 };
 
 /** A guard for one of the values of a setting. */
-export function staticGuard(valid: readonly Secret[], { name, scheme, forms, challenge, present }: StaticCredential): Guard {
-  const find = createFinder(valid);
-  const holders = new Map(valid.map((secret) => [secret, holderOf(secret, name)]));
+export function staticGuard(valid: readonly Secret[], { name, scheme, forms, challenge, present, ofConsole = [] }: StaticCredential): Guard {
+  const all = [...valid, ...ofConsole];
+  const find = createFinder(all);
+  const holders = new Map(all.map((secret) => [secret, holderOf(secret, name)]));
   return {
     schemes: { [name]: scheme },
     forms,
     challenges: [challenge],
     check(headers, query) {
       const secret = find(present(headers, query) ?? '');
-      return secret && holders.get(secret);
+      const holder = secret && holders.get(secret);
+      const actor = holder && ofConsole.includes(secret) ? actorIn(headers) : undefined;
+      return holder && actor !== undefined ? actingFor(holder, actor) : holder;
     },
   };
 }
 
 /** A guard for a header that holds nothing but the credential, such as `X-Api-Key: <value>`. */
-export const headerGuard = (valid: readonly Secret[], header: string, { name = header.toLowerCase(), description }: DescribedCredential): Guard =>
+export const headerGuard = (valid: readonly Secret[], header: string, { name = header.toLowerCase(), description, ofConsole }: DescribedCredential): Guard =>
   staticGuard(valid, {
+    ofConsole,
     name,
     scheme: { type: 'apiKey', in: 'header', name: header, description },
     forms: [`${header}: <value>`],
@@ -141,13 +172,19 @@ export const headerGuard = (valid: readonly Secret[], header: string, { name = h
   });
 
 /** How the API description names a credential, and where a caller finds its value, in Markdown. */
-export type DescribedCredential = { readonly name?: string; readonly description: string };
+export type DescribedCredential = {
+  readonly name?: string;
+  readonly description: string;
+  /** Values that the console alone has; they are valid as well, and the header X-Signalbox-Actor is believed with them. */
+  readonly ofConsole?: readonly Secret[] | undefined;
+};
 
 /** A guard for `Authorization: <scheme> <value>`, the scheme in any case. RFC 9110 section 11.4. */
 export function authorization(scheme: 'Bearer' | 'token', valid: readonly Secret[], described: DescribedCredential = { description: '' }): Guard {
   const pattern = new RegExp(`^${scheme} +(\\S.*)$`, 'i');
-  const { name = scheme.toLowerCase(), description } = described;
+  const { name = scheme.toLowerCase(), description, ofConsole } = described;
   return staticGuard(valid, {
+    ofConsole,
     name,
     scheme: schemeOf(scheme, description),
     forms: [`Authorization: ${scheme} <value>`],
@@ -170,8 +207,9 @@ export type Limit = {
 /** The key that a request is counted by; undefined where it is not counted. */
 export type CountBy = (principal: Principal, address: string) => string | undefined;
 
-/** Requests with a valid credential, wherever they come from. */
-export const byCredential: CountBy = (principal) => (principal === anonymous ? undefined : `${principal.credential} ${principal.id}`);
+/** Requests with a valid credential, wherever they come from; those of the console by its person. */
+export const byCredential: CountBy = (principal) =>
+  principal === anonymous ? undefined : [principal.credential, principal.id, ...(principal.actor === undefined ? [] : [principal.actor])].join(' ');
 
 /** Requests with a valid credential by credential and address, all others by address: no credential is refused for the requests of others. */
 export const byCredentialAndAddress: CountBy = (principal, address) => {

@@ -93,6 +93,7 @@ async function enter(context: Context, { area, guard, addressOf }: Entrance): Pr
   const principal = guard ? await guard.check(context.req.headers, context.querystring) : anonymous;
   const counted = limit?.by(principal ?? anonymous, address());
   if (limit && counted !== undefined) context.set({ ...(await limit.counter.count(counted)) });
+  if (principal?.actor !== undefined) context.state.logged['actor'] = principal.actor;
   if (principal || !guard) return principal ?? anonymous;
   await failureLimit?.count(address());
   throw credentialRefused(guard);

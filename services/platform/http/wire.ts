@@ -11,7 +11,7 @@ export type OnWire<T> = T extends Date
       ? { readonly [Member in keyof T]: OnWire<T[Member]> }
       : T;
 
-/** What a handler gives for an answer of this schema, once it is sent. */
+/** An answer of this schema once it is sent. */
 export type AnswerOf<S extends Schema> = OnWire<z.input<S>>;
 
 /** An answer is not checked again: its service made it by the same contract. @throws SyntaxError when it is no JSON */

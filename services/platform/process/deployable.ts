@@ -25,6 +25,8 @@ export type Deployable<Config = unknown> = {
   /** Settings whose names are numbered or hold a name, for the settings table. */
   readonly settingFamilies?: readonly SettingFamily[];
   readonly migrations: MigrationSource;
+  /** Whether it serves an API description; pages for people have none. Default: true. */
+  readonly isDescribed?: boolean;
   /** The whole configuration, once, before anything is opened. @throws ConfigError with every fault */
   read(environment: Environment): Config | Promise<Config>;
   /** Starts serving; returns when it listens. */

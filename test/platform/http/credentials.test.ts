@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { anyOf, authorization, credentialRefused, type Guard, headerGuard, isOneOf } from '../../../services/platform/http/credentials.ts';
+import { anyOf, authorization, byCredential, credentialRefused, type Guard, headerGuard, isOneOf } from '../../../services/platform/http/credentials.ts';
 import { Secret } from '../../../services/platform/config/secret.ts';
 
 const tokens = [new Secret('first-token'), new Secret('second-token')];
@@ -82,5 +82,40 @@ describe('anyOf', () => {
         members: {},
         headers: { 'WWW-Authenticate': 'Bearer, X-Api-Key' },
       });
+  });
+});
+
+describe('a credential of the console', () => {
+  const own = new Secret('the own credential');
+  const ofConsole = [new Secret('the credential of the console')];
+  const guard = authorization('Bearer', [own], { description: '', ofConsole });
+  const actorOf = async (credential: string, actor?: string) => {
+    const headers = { authorization: `Bearer ${credential}`, ...(actor !== undefined && { 'x-signalbox-actor': actor }) };
+    const principal = await guard.check(headers, '');
+    return principal ? (principal.actor ?? null) : undefined;
+  };
+
+  it('is valid beside the others, and names the person that the console asks for', async () => {
+    expect(await actorOf('the credential of the console', '%C3%89amon%2C%20admin')).to.equal('Éamon, admin');
+    expect(await actorOf('the credential of the console')).to.equal(null);
+    expect(await actorOf('another one', 'admin')).to.equal(undefined);
+  });
+
+  it('is the only one with which the header is believed', async () => {
+    expect(await actorOf('the own credential', 'admin')).to.equal(null);
+  });
+
+  it('names none by a header that is malformed, too long, or holds what a log would break at', async () => {
+    for (const actor of ['', '%zz', '%ff', 'a b', 'é', 'x'.repeat(601)]) expect(await actorOf('the credential of the console', actor), actor).to.equal(null);
+    expect(await actorOf('the credential of the console', 'a%0Ab')).to.equal('a b');
+  });
+
+  it('is the same principal for all its people, each with requests of its own', async () => {
+    const [one, other] = await Promise.all(
+      ['one', 'other'].map((actor) => guard.check({ authorization: 'Bearer the credential of the console', 'x-signalbox-actor': actor }, '')),
+    );
+    if (!one || !other) throw new Error('the credential is not valid');
+    expect(one.id).to.equal(other.id);
+    expect(byCredential(one, '')).not.to.equal(byCredential(other, ''));
   });
 });
