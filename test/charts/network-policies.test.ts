@@ -48,7 +48,7 @@ async function flows(values?: Values): Promise<string[]> {
   });
 }
 
-const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'];
+const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings', 'console'];
 const queueWorkers = ['webhook-intake-service', 'webhook-intake-database-service'];
 /** Components that consume from the broker or publish to it. */
 const ofBroker = ['webhook-relay', 'webhook-intake', 'webhook-intake-maintenance', 'link-digest', ...queueWorkers];
@@ -72,6 +72,7 @@ const byDefault = [
   ...expand(['webhook-relay', 'link-digest', 'secrets', 'bookmarks', 'listings'], ['webhook-intake:8080']),
   ...expand([...services, ...workers, 'migrate'], ['postgres:5432']),
   ...expand(ofBroker, ['rabbitmq:5672']),
+  ...expand(['console'], toEach(['webhook-relay', 'webhook-intake', 'link-digest', 'bookmarks', 'listings'], 8080)),
 ];
 
 describeWith(helm, 'network policies', () => {
@@ -89,7 +90,8 @@ describeWith(helm, 'network policies', () => {
       const others = toEach(['webhook-relay', 'webhook-intake', 'link-digest', 'bookmarks', 'listings'], 8080);
       expect(await reached({ [way]: { enabled: true } })).to.have.members(expand(['controller'], others));
       const secrets = { services: { secrets: { [way]: { enabled: true } } } };
-      expect(await reached(merged({ [way]: { enabled: true } }, secrets))).to.have.members(expand(['controller'], toEach(services, 8080)));
+      const console = { services: { console: { [way]: { enabled: true } } } };
+      expect(await reached(merged({ [way]: { enabled: true } }, secrets, console))).to.have.members(expand(['controller'], toEach(services, 8080)));
       expect(await reached(secrets)).to.deep.equal(['controller → secrets:8080']);
       expect(await reached(merged(secrets, { services: { secrets: { hosts: [] } } }))).to.deep.equal([]);
     });
@@ -101,7 +103,7 @@ describeWith(helm, 'network policies', () => {
   });
 
   it('let the services that count requests there reach Redis, when it is on', async () => {
-    const counted = [...expand(['link-digest', 'secrets', 'listings'], ['redis:6379']), ...expand(['redis'], ['dns:53', 'dns:53/UDP'])];
+    const counted = [...expand(['link-digest', 'secrets', 'listings', 'console'], ['redis:6379']), ...expand(['redis'], ['dns:53', 'dns:53/UDP'])];
     const found = await flows({ redis: { enabled: true } });
     expect(found).to.deep.equal([...byDefault, ...counted].sort());
   });
@@ -113,6 +115,11 @@ describeWith(helm, 'network policies', () => {
     const peers = { networkPolicy: { apiServer: { peers: [{ ipBlock: { cidr: '10.96.0.1/32' } }] } } };
     const found = (await flows(merged(tokens, peers))).filter((flow) => flow.startsWith('secrets → ') && !byDefault.includes(flow));
     expect(found).to.have.members(['secrets → API server:443', 'secrets → API server:6443']);
+  });
+
+  it('let the console reach the secrets service where it has that area', async () => {
+    const found = await flows({ services: { console: { secrets: { enabled: true } } } });
+    expect(found).to.deep.equal([...byDefault, 'console → secrets:8080'].sort());
   });
 
   it('let the worker mailbox reach the services that take mails, and mail servers reach it where its Service is open', async () => {
@@ -140,7 +147,7 @@ describeWith(helm, 'network policies', () => {
       postgres: { enabled: false, external: { host: 'db.example.test', existingSecret: 'db', ...(postgres ? { peers: postgres } : {}) } },
       rabbitmq: { enabled: false, external: { existingSecret: 'brokers', ...(rabbitmq ? { peers: rabbitmq } : {}) } },
     });
-    const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|listings|link-digest|webhook-)/.test(flow);
+    const beside = (flow: string) => !/^credentials|→ (dns|secrets|bookmarks|listings|link-digest|console|webhook-)/.test(flow);
     const asked = [
       ...expand([...services, ...workers, 'migrate'], ['internet:5432', 'pod elsewhere:5432', 'pod beside:5432']),
       ...expand(ofBroker, ['internet:5672', 'pod elsewhere:5672']),

@@ -23,7 +23,7 @@ describeWith(helm, 'NOTES.txt', () => {
       'port-forward',
       'get',
     ]);
-    expect(found.filter((command) => command.includes('port-forward'))).to.have.length(6);
+    expect(found.filter((command) => command.includes('port-forward'))).to.have.length(7);
     for (const key of [
       'Forge__WebhookSecrets',
       'Intake__AccessTokens',
@@ -32,6 +32,7 @@ describeWith(helm, 'NOTES.txt', () => {
       'Management__AdminApiKey',
       'Bookmarks__ApiKeys',
       'Listings__AccessTokens',
+      'Console__AdminPassword',
     ]) {
       expect(found.filter((command) => command.includes(`{.data.${key}}`))).to.have.length(1);
     }
@@ -52,7 +53,7 @@ describeWith(helm, 'NOTES.txt', () => {
       const text = await notes(values);
       const open = publicAddresses(await render(values, { release: 'mine' }));
       expect([...text.matchAll(/^ {5}https?:\/\/(\S+)/gm)].map(([, address = '']) => address).sort()).to.deep.equal(open);
-      const inside = open.some((address) => address.startsWith('secrets.')) ? [] : ['secrets'];
+      const inside = open.some((address) => address.startsWith('secrets.')) ? ['console'] : ['console', 'secrets'];
       expect([...text.matchAll(/port-forward service\/mine-signalbox-(\S+)/g)].map(([, name]) => name)).to.deep.equal(inside);
     }
     expect(await notes({ ingress: { enabled: true, domain, tls: { enabled: true } } })).to.contain('https://relay.example.test');

@@ -33,7 +33,7 @@ describeWith(helm, 'what is public', () => {
     expect(open.map(({ spec }) => spec?.ports?.map(({ name, port }) => `${name}:${port}`)).sort()).to.deep.equal([['http:80'], ['http:9090']]);
     const headless = ofKind(manifests, 'Service').filter(({ metadata }) => metadata.name.endsWith('-metrics'));
     expect(headless.map(({ spec }) => spec?.clusterIP))
-      .to.have.length(8)
+      .to.have.length(9)
       .and.satisfy((all: unknown[]) => all.every((one) => one === 'None'));
     expect(find(manifests, 'Service/signalbox-webhook-relay').spec).to.deep.include({
       loadBalancerClass: 'example.test/lb',
@@ -62,7 +62,7 @@ describeWith(helm, 'what is public', () => {
   });
 
   for (const [way, values] of Object.entries(ways)) {
-    it(`by ${way}.enabled is every service but the secrets service`, async () => {
+    it(`by ${way}.enabled is every service but the secrets service and the console`, async () => {
       expect(publicAddresses(await render(values))).to.deep.equal(byDefault);
     });
 
@@ -70,6 +70,11 @@ describeWith(helm, 'what is public', () => {
 
     it(`by ${way}.enabled and that of the secrets service is its consumer plane alone`, async () => {
       expect(publicAddresses(await render(merged(values, asked)))).to.deep.equal([...byDefault, 'secrets.example.test/api/consumer'].sort());
+    });
+
+    it(`by ${way}.enabled and that of the console is the console`, async () => {
+      const values = merged(ways[way] ?? {}, { services: { console: { [way]: { enabled: true } } } });
+      expect(publicAddresses(await render(values))).to.deep.equal([...byDefault, 'console.example.test/'].sort());
     });
 
     it(`by ${way}.enabled is the management plane when its path is given and the service is switched on, and not before`, async () => {

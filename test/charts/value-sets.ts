@@ -15,6 +15,8 @@ const companions: Readonly<Record<string, Values>> = {
   'gateway.enabled=true': { gateway },
   'services.secrets.ingress.enabled=true': { ingress: { domain } },
   'services.secrets.gateway.enabled=true': { gateway },
+  'services.console.ingress.enabled=true': { ingress: { domain } },
+  'services.console.gateway.enabled=true': { gateway },
   'postgres.enabled=false': { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } },
   'postgres.external.createRoles=false': { postgres: { enabled: false, external: { host: 'db.example.test' } } },
   'rabbitmq.embedded=false': { rabbitmq: { enabled: false } },
@@ -34,6 +36,7 @@ const everythingOn: Values = {
   services: {
     'webhook-relay': { settings: { Monitoring__AlertUrl: 'https://alerts.example.test/hook' } },
     secrets: { ingress: { enabled: true }, gateway: { enabled: true } },
+    console: { secrets: { enabled: true }, ingress: { enabled: true }, gateway: { enabled: true } },
     'webhook-intake': { notificationRules: 'rules: []', sources: 'sources: []' },
   },
   redis: { enabled: true },

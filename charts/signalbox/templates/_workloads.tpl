@@ -23,7 +23,12 @@
 {{- $service := mergeOverwrite (deepCopy $.Values.defaults) (deepCopy $entry) -}}
 {{- include "signalbox.tagOverDigest" (dict "image" $service.image "own" $entry.image) -}}
 {{- if $service.enabled -}}
-{{- $_ := set $services $name (merge (dict "facts" $facts) (include "signalbox.facts" $facts | fromJson) $service) -}}
+{{- $made := merge (dict "facts" $facts) (include "signalbox.facts" $facts | fromJson) $service -}}
+{{- if and $facts.secrets (not $service.secrets.enabled) -}}
+{{- $_ := set $made "optionalCredentials" (without $made.optionalCredentials "Console__SecretsToken") -}}
+{{- $_ := unset $made.reaches "Console__SecretsUrl" -}}
+{{- end -}}
+{{- $_ := set $services $name $made -}}
 {{- end -}}
 {{- end -}}
 {{ toJson $services }}
@@ -43,7 +48,7 @@
 {{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
 {{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict "events" false -}}
-{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "notificationRules" "sources") | toJson -}}
+{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "secrets" "notificationRules" "sources") | toJson -}}
 {{- end -}}
 
 {{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}

@@ -1,8 +1,8 @@
-// `helm test`: delivers a signed webhook to the relay, and waits until the dashboard API shows it. Runs in the chart's own image.
+// `helm test`: delivers a signed webhook to the relay, and waits until the dashboard API shows it, then asks for the console's login. Runs in the chart's own image.
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { RELAY_URL, INTAKE_URL, Forge__WebhookSecrets, Intake__AccessTokens, TIMEOUT_SECONDS } = process.env;
+const { RELAY_URL, INTAKE_URL, CONSOLE_URL, Forge__WebhookSecrets, Intake__AccessTokens, TIMEOUT_SECONDS } = process.env;
 const firstOf = (list) => list.split(',')[0].trim();
 const deadline = Date.now() + Number(TIMEOUT_SECONDS) * 1000;
 
@@ -48,3 +48,11 @@ const event = await eventually('intake', async () => {
   return found;
 });
 console.log(`intake  200  /api/v1/events/${event.id}`);
+
+if (CONSOLE_URL) {
+  await eventually('console', async () => {
+    const { status } = await fetch(`${CONSOLE_URL}/login`);
+    if (status !== 200) throw new Error(`answered ${status}`);
+  });
+  console.log('console 200  /login');
+}
