@@ -18,7 +18,9 @@ import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
 import { authorPages } from './areas/links/authors.ts';
 import { linkPages } from './areas/links/links.ts';
 import { newsletterPages } from './areas/links/newsletters.ts';
+import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
+import { recordPages } from './areas/system/record.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -41,8 +43,11 @@ export type ConsoleParts = {
   readonly upstreamMs?: number;
 };
 
-/** Every page, action and resource of the console. */
+/** Every page, action and resource of the areas. */
 const declared: readonly Declared[] = [...nowPages, ...bookmarkPages, ...linkPages, ...newsletterPages, ...authorPages];
+
+/** Pages that ask the console's own tables beside the services. */
+const ownPages = (parts: OwnParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts)];
 
 export function createConsoleApp({
   config,
@@ -64,7 +69,7 @@ export function createConsoleApp({
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
   const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, clock });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
-  const switchedOn = declared.filter(({ area }) => isSwitchedOn(area, upstreams));
+  const switchedOn = [...declared, ...ownPages({ store, sessions })].filter(({ area }) => isSwitchedOn(area, upstreams));
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,

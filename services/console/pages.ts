@@ -95,6 +95,8 @@ export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked
   /** Forms above it are 413. Default: 64 KiB. */
   readonly maxFormBytes?: number;
   readonly run: (visit: ActionVisit<P, F>) => Promise<Done>;
+  /** For a choice of how pages look: the record would hold little else. */
+  readonly isUnrecorded?: true;
   /** The page with the form once more, where its entries are not valid. Default: an error page that lists the faults. */
   readonly again?: (visit: Visit & Pick<RouteRequest<P, undefined, undefined>, 'params'> & Refilled) => Promise<Shown> | Shown;
 };
@@ -142,8 +144,9 @@ async function act<P extends MaybeSchema, F extends Schema>(
   const { params } = request;
   const visit = { ...kit.enter(request, { ...checkedBy('action', declared, 'editor'), back }), params };
   const isJson = request.accepts('text/html', 'application/json') === 'application/json';
-  const record = (outcome: 'done' | 'refused' | 'failed', target = visit.path) =>
-    kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
+  const record = async (outcome: 'done' | 'refused' | 'failed', target = visit.path) => {
+    if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
+  };
   try {
     const faults: Faults = new Map();
     const form = parseInto(declared.form, fields, { root: 'form', faults });

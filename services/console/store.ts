@@ -151,6 +151,17 @@ const choose = rowsStatement<unknown, [chosen: readonly Chosen[]]>(
 );
 
 const insertActions = insertRows<ActionRow>('actions.insert', { into: 'actions', columns: actionColumns });
+/** The newest first; a person's and an area's by an index of their own. */
+const listActions = (by: 'person' | 'area' | undefined) =>
+  statement<ActionRow, [before: Date, beforeId: string, rows: number, person: string | null, area: string | null]>(
+    `actions.list${by ?? ''}`,
+    `
+    select ${asMembers(actionColumns)} from actions
+    where (at, id) < ($1, $2::uuid) and ($4::text is null or person = $4) and ($5::text is null or area = $5)${by === 'person' ? ' and person = $4' : ''}${by === 'area' ? ' and area = $5' : ''}
+    order by at desc, id desc limit $3`,
+  );
+const actionLists = { person: listActions('person'), area: listActions('area'), all: listActions(undefined) };
+
 const deleteActions = statement<unknown, [before: Date]>(
   'actions.delete',
   'delete from actions where id in (select id from actions where at < $1 order by at limit 10000)',
@@ -160,6 +171,16 @@ export type ConsoleStore = ReturnType<typeof createStore>;
 
 /** Sessions that began and were used after these times live. */
 type Living = { readonly createdAfter: Date; readonly seenAfter: Date };
+
+export type ActionFilter = {
+  readonly person?: string | undefined;
+  readonly area?: string | undefined;
+  readonly before?: readonly [at: Date, id: string] | undefined;
+  readonly rows: number;
+};
+
+const endOfTime = new Date('9999-12-31T00:00:00Z');
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export const createStore = (database: Database) => ({
   /** The hash of a local person's password; undefined where there is no such person, or none that may log in. */
@@ -188,6 +209,12 @@ export const createStore = (database: Database) => ({
   endOld: ({ createdAfter, seenAfter }: Living) => database.run(endOld, createdAfter, seenAfter),
 
   addAction: (action: ActionRow) => database.run(insertActions, [action]),
+  /** The actions before a place in the list, the newest first. */
+  listActions({ person, area, before, rows }: ActionFilter): Promise<ActionRow[]> {
+    const list = actionLists[person !== undefined ? 'person' : area !== undefined ? 'area' : 'all'];
+    const [at = endOfTime, id = lastId] = before ?? [];
+    return database.all(list, at, id, rows, person ?? null, area ?? null);
+  },
   /** Deletes some of the actions before this time. @returns how many */
   deleteActions: (before: Date) => database.run(deleteActions, before),
 });

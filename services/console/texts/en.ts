@@ -2,8 +2,9 @@
 import { access } from './en/access.ts';
 import { bookmarks } from './en/bookmarks.ts';
 import { links } from './en/links.ts';
+import { me, record } from './en/me.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, links, view };
+export const en = { access, bookmarks, links, me, record, view };
 
 export type Texts = typeof en;

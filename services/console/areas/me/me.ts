@@ -1,0 +1,147 @@
+// The own account: sessions, time zone, and how pages look.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import type { Sessions } from '../../access/sessions.ts';
+import { Problems } from '../../contract.ts';
+import { action, noFields, page, type Visit } from '../../pages.ts';
+import type { ConsoleStore, Session } from '../../store.ts';
+import { isLanguage } from '../../texts/texts.ts';
+import { field, form } from '../../view/forms.ts';
+import { densities, themes } from '../../view/frame.ts';
+import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
+import { isZone } from '../../view/locale.ts';
+import { pageHead, section } from '../../view/shell.ts';
+import { badge, time } from '../../view/texts.ts';
+
+/** What the pages of people ask beside the services. */
+export type OwnParts = {
+  readonly store: Pick<ConsoleStore, 'choose' | 'sessionsOf' | 'endSession' | 'endOthers' | 'listActions'>;
+  readonly sessions: Pick<Sessions, 'living'>;
+};
+
+const path = '/me';
+const area = 'me';
+
+export const mePages = (parts: OwnParts) => [overview(parts), endSession(parts), endOthers(parts), chooseZone(parts), chooseAppearance(parts)];
+
+const overview = ({ store, sessions }: OwnParts) =>
+  page({
+    path,
+    area,
+    async show(visit) {
+      const { locale, person } = visit;
+      const { me } = locale.t;
+      const living = await store.sessionsOf(person.id, sessions.living());
+      return {
+        title: me.title,
+        body: [
+          pageHead({ title: me.title, lead: person.name }),
+          section(me.sessions, h('p', { class: 'quiet' }, me.sessionsHint), sessionTable(visit, living), living.length > 1 ? othersButton(me.endOthers) : null),
+          section(me.zone, zoneForm(visit)),
+          section(me.roles, rolesOf(visit)),
+          actionsFormElement(),
+        ],
+      };
+    },
+  });
+
+function sessionTable({ locale, session: own }: Visit, sessions: readonly Session[]): VNode {
+  const { me } = locale.t;
+  const columns: readonly Column<Session>[] = [
+    { label: me.browser, kind: 'main', cell: ({ id, browser }) => [browser || locale.t.view.none, ' ', id === own.id ? badge('good', me.thisOne) : null] },
+    { label: me.address, cell: ({ address }) => address },
+    { label: me.begun, cell: ({ createdAt }) => time(locale, createdAt.toISOString()) },
+    { label: me.seen, cell: ({ seenAt }) => time(locale, seenAt.toISOString(), 'ago') },
+    {
+      label: me.actions,
+      kind: 'actions',
+      cell: ({ id }) => (id === own.id ? null : actionButton({ path: `${path}/sessions/${id}/end`, label: me.end, inPlace: 'leave', tone: 'plain' })),
+    },
+  ];
+  return table({ caption: me.sessions, columns, items: sessions, idOf: ({ id }) => id });
+}
+
+const othersButton = (label: string): VNode => h('div', { class: 'buttons' }, actionButton({ path: `${path}/sessions/end-others`, label }));
+
+/** The browser's own list of zones would need script: this is the one of the server. */
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+const zoneForm = ({ locale, person: { zone } }: Visit): VNode =>
+  form(
+    locale,
+    { path: `${path}/zone`, submit: locale.t.view.form.save },
+    field(locale, {
+      kind: 'choice',
+      name: 'zone',
+      label: locale.t.me.zone,
+      hint: locale.t.me.zoneHint,
+      value: zone,
+      options: zones.map((value) => ({ value, label: value })),
+    }),
+  );
+
+const rolesOf = ({ locale, person: { roles } }: Visit): VNode =>
+  h(
+    'dl',
+    { class: 'details' },
+    Object.entries(roles).map(([name, role]) => h('div', null, h('dt', null, nameOf(locale.t.view.areas, name)), h('dd', null, locale.t.me.roleNames[role]))),
+  );
+const nameOf = (names: Readonly<Record<string, string>>, area: string) => names[area] ?? area;
+
+const endSession = ({ store }: OwnParts) =>
+  action({
+    path: '/me/sessions/{id}/end',
+    area,
+    params: z.object({ id: z.string() }),
+    form: noFields,
+    async run({ params: { id }, person, locale }) {
+      const isThere = z.uuid().safeParse(id).success && (await store.endSession(id, person.id));
+      if (!isThere) throw Problems.missing();
+      return { message: locale.t.me.ended, target: id };
+    },
+  });
+
+const endOthers = ({ store }: OwnParts) =>
+  action({
+    path: '/me/sessions/end-others',
+    area,
+    form: noFields,
+    async run({ person, session, locale }) {
+      const count = await store.endOthers(session.id, person.id);
+      return { message: locale.t.me.endedOthers(count), target: person.name, to: path };
+    },
+  });
+
+const chooseZone = ({ store }: OwnParts) =>
+  action({
+    path: '/me/zone',
+    area,
+    form: z.object({ zone: z.string().max(100).refine(isZone, { error: 'must be the name of a time zone, such as Europe/Dublin' }) }),
+    isUnrecorded: true,
+    async run({ person, form: { zone }, locale }) {
+      await store.choose(person.id, { ...person, zone });
+      return { message: locale.t.me.saved, target: zone, to: path };
+    },
+  });
+
+/** One choice at a time: the buttons of the menu send only themselves. */
+const Appearance = z.object({
+  theme: z.enum(themes).optional(),
+  density: z.enum(densities).optional(),
+  language: z.string().refine(isLanguage, { error: 'must be a language of the console' }).optional(),
+  keys: z.enum(['on', 'off']).optional(),
+});
+
+const chooseAppearance = ({ store }: OwnParts) =>
+  action({
+    path: '/me/appearance',
+    area,
+    form: Appearance,
+    isUnrecorded: true,
+    async run({ person, form: chosen, locale }) {
+      const { theme = person.theme, density = person.density, language = person.language, keys } = chosen;
+      const hasKeys = keys === undefined ? person.hasKeys : keys === 'on';
+      await store.choose(person.id, { zone: person.zone, theme, density, language: isLanguage(language) ? language : person.language, hasKeys });
+      return { message: locale.t.me.saved, target: person.name };
+    },
+  });

@@ -1,0 +1,72 @@
+// The record of logins and actions: who did what, and what came of it.
+import { z } from 'zod';
+import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
+import { areas } from '../../contract.ts';
+import { page } from '../../pages.ts';
+import type { ActionRow, ConsoleStore, Outcome } from '../../store.ts';
+import { filterForm } from '../../view/filters.ts';
+import { type Column, table } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { pager } from '../../view/pager.ts';
+import { pageHead } from '../../view/shell.ts';
+import { empty, filteredEmpty } from '../../view/states.ts';
+import { badge, code, time } from '../../view/texts.ts';
+
+const path = '/system/actions';
+const pageRows = 50;
+const list = 'actions';
+const cursor = queryCursor(list, z.tuple([z.coerce.date(), z.uuid()]));
+const RecordQuery = z.object({ person: z.string().max(200).optional(), area: z.string().max(50).optional(), after: cursor });
+const tones = { done: 'good', refused: 'warn', failed: 'bad' } as const satisfies Record<Outcome, string>;
+
+export const recordPages = ({ store }: { readonly store: Pick<ConsoleStore, 'listActions'> }) => [
+  page({
+    path,
+    area: 'system',
+    role: 'admin',
+    query: RecordQuery,
+    async show({ locale, query: { person, area, after } }) {
+      const { record } = locale.t;
+      const rows = await store.listActions({ person: person?.toLowerCase(), area, before: after, rows: pageRows + 1 });
+      const items = rows.slice(0, pageRows);
+      const last = rows.length > pageRows ? items.at(-1) : undefined;
+      const next = last ? encodeCursor(list, [last.at.toISOString(), last.id]) : null;
+      const isFiltered = person !== undefined || area !== undefined;
+      const options = ['access', 'me', ...areas].map((value) => ({ value, label: areaName(locale, value) }));
+      const query = { person, area };
+      const filters = [
+        { kind: 'text', name: 'person', label: record.person },
+        { kind: 'choice', name: 'area', label: record.area, options },
+      ] as const;
+      const nothing = isFiltered ? filteredEmpty(locale, path) : empty({ title: record.empty });
+      return {
+        title: record.title,
+        body: [
+          pageHead({ title: record.title, lead: record.lead, trail: [{ label: locale.t.view.areas.system, href: '/system' }] }),
+          filterForm(locale, { path, query, filters }),
+          items.length > 0 ? table({ caption: record.title, columns: columnsIn(locale), items, idOf: ({ id }) => id }) : nothing,
+          pager(locale, { path, query: { ...query, after: after ? 'further' : undefined }, shown: items.length, next }),
+        ],
+      };
+    },
+  }),
+];
+
+const columnsIn = (locale: Locale): readonly Column<ActionRow>[] => {
+  const { record } = locale.t;
+  return [
+    { label: record.at, cell: ({ at }) => time(locale, at.toISOString()) },
+    { label: record.person, kind: 'main', cell: ({ person }) => person || locale.t.view.none },
+    { label: record.area, cell: ({ area }) => areaName(locale, area) },
+    { label: record.action, cell: ({ action }) => code(action) },
+    { label: record.target, cell: ({ target }) => target },
+    { label: record.outcome, cell: ({ outcome }) => badge(tones[outcome], record.outcomes[outcome]) },
+    { label: record.address, kind: 'minor', cell: ({ address }) => address },
+    { label: record.request, kind: 'minor', cell: ({ requestId }) => code(requestId) },
+  ];
+};
+
+function areaName({ t }: Locale, area: string): string {
+  const names: Readonly<Record<string, string>> = { ...t.view.areas, ...t.record.areas };
+  return names[area] ?? area;
+}
