@@ -4,54 +4,17 @@ import type { Broker, DeadLetter, Message } from '../platform/broker/broker.ts';
 import { type DeadLetterQuery, onConnection, type OpenedConnection, selectionOf } from '../platform/broker/dead-letters.ts';
 import { type AnyRoute, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
-import { Count, queryChoice, queryInteger, Timestamp } from '../platform/schema.ts';
+import { Count, queryChoice, queryInteger } from '../platform/schema.ts';
 import { createSemaphore } from '../platform/semaphore.ts';
 import { withTimeout } from '../platform/time.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
 import { listOf, Problems } from './contract.ts';
+import { askedConnections, ConnectionState, DeadLetterItem } from './dashboard/contract.ts';
 import { unpacked } from './delivery.ts';
 import { filterText } from './paging.ts';
 
 const queues = forgeTopology.queues.map(({ name }) => name);
 const Queue = z.enum(queues).meta({ id: 'ForgeQueue', description: 'A queue of the workers' });
-
-export const DeadLetterItem = z
-  .object({
-    connection: z.string().meta({ description: 'The connection that holds it', examples: ['BROKER_URL_1'] }),
-    messageId: z.string().meta({ description: "The id of the message: that of the relay's answer", examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
-    queue: z
-      .string()
-      .nullable()
-      .meta({ description: 'The queue that it came from', examples: ['forge'] }),
-    event: z.string().meta({ description: 'The kind of the event', examples: ['issues'] }),
-    deliveryId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The id that the forge gave the delivery', examples: ['72d3162e-cc78-11e3-81ab-4c9367dc0958'] }),
-    cause: z
-      .string()
-      .nullable()
-      .meta({ description: '`failed` on its last retry, or `refused` at once', examples: ['failed'] }),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why it is dead', examples: ['the payload is not JSON'] }),
-    diedAt: Timestamp.nullable().meta({ description: 'Since when it is dead' }),
-    returns: Count.meta({ description: 'How often it was sent back before' }),
-  })
-  .meta({ id: 'DeadLetter', description: 'A message that the workers gave up' });
-
-const ConnectionState = z
-  .object({
-    connection: z.string().meta({ description: 'The name of the connection', examples: ['BROKER_URL_1'] }),
-    error: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why it could not be asked; null where it was', examples: [null] }),
-  })
-  .meta({ id: 'AskedConnection', description: 'A connection that was asked' });
-
-export const askedConnections = z.array(ConnectionState).meta({ description: 'Each connection that was asked' });
 
 const DeadLetterPage = listOf(DeadLetterItem)
   .extend({ connections: askedConnections })

@@ -5,68 +5,16 @@ import { answer, type AnyRoute, route } from '../platform/http/route.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import { Common } from '../platform/problem.ts';
-import { Timestamp } from '../platform/schema.ts';
 import { usualMaxPayloadValues } from '../webhook-relay/contract.ts';
-import { Event, ProcessingState, Problems } from './contract.ts';
-import { Notification, notificationsOf } from './dashboard/outbox.ts';
-import { askedConnections, DeadLetterItem, type DeadLetters } from './dead-letters.ts';
+import { type Event, Problems } from './contract.ts';
+import { DeliveryTrace, Redelivery } from './dashboard/contract.ts';
+import { notificationsOf } from './dashboard/outbox.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import { createForgeApi, RateLimited } from './jobs/forge-api.ts';
 import { createReplayStore } from './replay/store.ts';
 import { forgeSource, readStored } from './replay/stored-delivery.ts';
 import { createTraceStore } from './trace.ts';
 import { rowsOf, type TypedRow } from './typed/store.ts';
-
-const DeliveryTrace = z
-  .object({
-    events: z.array(Event).meta({ description: 'The events of the log; one for each webhook that brought it' }),
-    deletedAt: z.array(Timestamp).meta({ description: 'When deliveries were stored whose events are deleted by their retention since', examples: [[]] }),
-    duplicates: z
-      .array(
-        z
-          .object({
-            source: z.string().meta({ description: '`forge`, or the name of a direct source', examples: ['forge'] }),
-            deliveryId: z.string().meta({ description: 'The id of the repeat', examples: ['72d3162e-cc78-11e3-81ab-4c9367dc0958'] }),
-            relayId: z
-              .string()
-              .nullable()
-              .meta({ description: "The id of the relay's answer to it", examples: ['019b76da-a7c4-7000-8000-0c5f3c1e2d4a'] }),
-            receivedAt: Timestamp.meta({ description: 'When it was received' }),
-          })
-          .meta({ id: 'DuplicateDelivery', description: 'A delivery that repeats a stored one' }),
-      )
-      .meta({ description: 'Deliveries that repeated it, the newest first' }),
-    trackedAt: z.array(Timestamp).meta({ description: 'When database-service took it up for the typed tables' }),
-    rows: z
-      .array(
-        z
-          .object({
-            table: z.string().meta({ description: 'The path of the table', examples: ['issues'] }),
-            id: z.uuid().meta({ description: 'The id of the row', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
-            forgeId: z.string().meta({ description: "The forge's id of the object", examples: ['73464126'] }),
-            processingState: ProcessingState.meta({ description: 'Whether the newest change was processed' }),
-            updatedAt: Timestamp.meta({ description: "The object's own time of change" }),
-            deletedAt: Timestamp.nullable().meta({ description: 'When it was deleted; null while it is there' }),
-          })
-          .meta({ id: 'TracedRow', description: 'A row of a typed table' }),
-      )
-      .nullable()
-      .meta({ description: 'The rows that it is about, as they are now; null where its payload is deleted or larger than 4 MiB' }),
-    notifications: z.array(Notification).meta({ description: 'The messages that tell of it, the newest first' }),
-    deadLetters: z.array(DeadLetterItem).meta({ description: 'Its messages that were given up' }),
-    connections: askedConnections,
-  })
-  .meta({ id: 'DeliveryTrace', description: 'All that the intake knows of a delivery' });
-
-const Redelivery = z
-  .object({
-    deliveryId: z.string().meta({ description: 'The id that the forge gave the delivery' }),
-    hook: z.string().meta({ description: 'The webhook that delivers again' }),
-  })
-  .meta({
-    id: 'Redelivery',
-    description: 'A delivery that the forge makes again',
-    examples: [{ deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958', hook: 'repos/me/mine/hooks/7' }],
-  });
 
 const mostBytes = 4 * 1024 * 1024;
 const redeliveryMs = 20_000;

@@ -6,7 +6,8 @@ import { type Event, EventDetail, FollowedEventPage, Problems } from '../contrac
 import { type Page, pageOf, type TimePage, timePage } from '../paging.ts';
 import { eventFilters, type EventFilter } from './event-filter.ts';
 import type { EventFeed } from './event-feed.ts';
-import { EventFacets, facetsOf } from './facets.ts';
+import { EventFacets } from './contract.ts';
+import { facetsOf } from './facets.ts';
 import { eventDocument, type PayloadMemory, payloadRoute } from './payloads.ts';
 import type { DashboardStore } from './store.ts';
 

@@ -2,56 +2,12 @@
 import { z } from 'zod';
 import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { Count, isGuid, queryChoice, Timestamp } from '../../platform/schema.ts';
+import { isGuid, queryChoice } from '../../platform/schema.ts';
 import { listOf, Problems } from '../contract.ts';
+import { Notification, NotificationStatus } from './contract.ts';
 import { newestById } from './newest.ts';
 import { filterText, idPage, pageOf } from '../paging.ts';
 
-const NotificationStatus = z.enum(['pending', 'sent', 'failed']).meta({ id: 'NotificationStatus', description: 'How far a message is' });
-
-export const Notification = z
-  .object({
-    id: z.uuid().meta({ description: 'The id of the message, the same at every attempt', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
-    channel: z.string().meta({ description: 'smtp, push or webhook', examples: ['smtp'] }),
-    recipient: z.string().meta({ description: 'A mail address, a topic or a URL', examples: ['ada@example.org'] }),
-    status: NotificationStatus.meta({ description: 'pending until it is sent, or failed when it was given up' }),
-    attemptCount: Count.meta({ description: 'How often it was tried' }),
-    lastError: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the newest attempt failed', examples: [null] }),
-    createdAt: Timestamp.meta({ description: 'When it was made; after `retry` when that was' }),
-    dueAt: Timestamp.meta({ description: 'When it is or was tried next' }),
-    endedAt: Timestamp.nullable().meta({ description: 'When it was sent or given up' }),
-    notices: z
-      .array(
-        z
-          .object({
-            eventId: z.uuid().meta({ description: 'The id of the event', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
-            rule: z.string().meta({ description: 'The rule that the event matched', examples: ['builds that failed'] }),
-            title: z.string().meta({ description: 'One line', examples: ['[me/mine] issues opened #7: Read me'] }),
-          })
-          .meta({ id: 'NotificationNotice', description: 'The part of a message about an event' }),
-      )
-      .meta({ description: 'Its content: one event, or as a digest several, of which the first ten' }),
-    attempts: z
-      .array(
-        z
-          .object({
-            attempt: Count.meta({ description: 'Counts from 1' }),
-            attemptedAt: Timestamp.meta({ description: 'When it ended' }),
-            outcome: z.string().meta({ description: 'sent, retried or failed', examples: ['retried'] }),
-            reason: z
-              .string()
-              .nullable()
-              .meta({ description: 'Why it was not sent', examples: ['the receiver answered 503'] }),
-          })
-          .meta({ id: 'NotificationAttempt', description: 'An attempt to send a message' }),
-      )
-      .meta({ description: 'The newest ten attempts, the newest first' }),
-  })
-  .meta({ id: 'Notification', description: 'A message of the outbox' });
-export type Notification = z.output<typeof Notification>;
 type Message = Omit<Notification, 'notices' | 'attempts'>;
 
 const list = 'notifications';

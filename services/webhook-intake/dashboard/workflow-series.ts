@@ -1,32 +1,11 @@
 // How many workflow runs ended how, by days of a time zone: route and rules.
 import { z } from 'zod';
 import { type AnyRoute, route } from '../../platform/http/route.ts';
-import { Count, Timestamp } from '../../platform/schema.ts';
 import { typedTables } from '../typed/tables.ts';
 import { typedFilters } from '../typed/typed-table.ts';
+import { type WorkflowDay, WorkflowSeries } from './contract.ts';
 import { createDayStart, DashboardHeaders } from './statistics.ts';
 import type { DashboardStore, RunCount } from './store.ts';
-
-const WorkflowDay = z
-  .object({
-    start: Timestamp.meta({ description: 'When the day begins' }),
-    runs: Count.meta({ description: 'How many runs changed last on this day' }),
-    conclusions: z.record(z.string(), Count).meta({ description: 'How many of them ended so: success, failure, cancelled or another word of the forge' }),
-    averageSeconds: z.number().nullable().meta({ description: 'How long those that ended took, from the start of their newest attempt; null where none did' }),
-  })
-  .meta({
-    id: 'WorkflowDay',
-    description: 'The workflow runs of a day',
-    examples: [{ start: '2026-03-15T00:00:00.000Z', runs: 24, conclusions: { success: 20, failure: 3 }, averageSeconds: 84.5 }],
-  });
-type WorkflowDay = z.output<typeof WorkflowDay>;
-
-const WorkflowSeries = z
-  .object({
-    days: z.array(WorkflowDay).meta({ description: 'In order of time, where a run changed last' }),
-    from: Timestamp.nullable().meta({ description: 'The last change of the oldest run that was looked at; null where all were', examples: [null] }),
-  })
-  .meta({ id: 'WorkflowSeries', description: 'Workflow runs by days' });
 
 export const workflowSeriesRoute = (store: DashboardStore): AnyRoute =>
   route({

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
 import { Count, isGuid, queryBoolean, TimestampInput } from '../../platform/schema.ts';
-import { AcceptedRun, Problems, SenderClass } from '../contract.ts';
+import { Problems, SenderClass } from '../contract.ts';
+import { ReplayRun } from '../dashboard/contract.ts';
 import type { EventFilter } from '../dashboard/event-filter.ts';
 import type { DashboardStore, EventKey } from '../dashboard/store.ts';
 import type { Runner } from '../jobs/runner.ts';
@@ -59,12 +60,6 @@ const ReplayPlan = z
     ids: z.array(z.uuid()).meta({ description: 'The first 20 of them, the oldest first', examples: [['019b76da-a800-7000-8000-5f3c1e2d4a6b']] }),
   })
   .meta({ id: 'ReplayPlan', description: 'The events that a replay would take' });
-
-const ReplayRun = AcceptedRun.extend({ count: Count.meta({ description: 'How many events it replays' }) }).meta({
-  id: 'ReplayRun',
-  description: 'A replay that will begin',
-  examples: [{ runId: '019b76da-a800-7000-8000-5f3c1e2d4a6b', worker: 'replay', status: 'accepted', count: 12 }],
-});
 
 /** Asked for at once while the events of a filter are gathered, and how long that may take. */
 const keysAtOnce = 1000;
