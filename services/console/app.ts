@@ -15,11 +15,14 @@ import { loginRoutes } from './access/login.ts';
 import { createLogins } from './access/logins.ts';
 import { createSessions } from './access/sessions.ts';
 import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
+import { createEventPages } from './areas/events/events.ts';
+import { createFollowing } from './areas/events/following.ts';
 import { authorPages } from './areas/links/authors.ts';
 import { linkPages } from './areas/links/links.ts';
 import { newsletterPages } from './areas/links/newsletters.ts';
 import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
+import { searchPages } from './areas/search/search.ts';
 import { recordPages } from './areas/system/record.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
@@ -41,10 +44,12 @@ export type ConsoleParts = {
   readonly clock?: () => Date;
   /** How long a service is waited for. */
   readonly upstreamMs?: number;
+  /** Between two signs of life of a stream, when the session is looked at as well. */
+  readonly heartbeatMs?: number;
 };
 
-/** Every page, action and resource of the areas. */
-const declared: readonly Declared[] = [...nowPages, ...bookmarkPages, ...linkPages, ...newsletterPages, ...authorPages];
+/** Every page, action and resource that needs nothing but a visit. */
+const declared: readonly Declared[] = [...nowPages, ...bookmarkPages, ...linkPages, ...newsletterPages, ...authorPages, ...searchPages];
 
 /** Pages that ask the console's own tables beside the services. */
 const ownPages = (parts: OwnParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts)];
@@ -58,6 +63,7 @@ export function createConsoleApp({
   metrics,
   clock = systemClock,
   upstreamMs,
+  heartbeatMs,
 }: ConsoleParts): App & { readonly declared: readonly Declared[] } {
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox console', log }));
   const failedLogins = { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 };
@@ -69,7 +75,9 @@ export function createConsoleApp({
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
   const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, clock });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
-  const switchedOn = [...declared, ...ownPages({ store, sessions })].filter(({ area }) => isSwitchedOn(area, upstreams));
+  const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
+  const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages({ store, sessions })];
+  const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,

@@ -58,6 +58,10 @@ export type Visit = {
   readonly path: string;
   readonly requestId: string;
   readonly clientAddress: string;
+  /** The header of a browser that reads a stream again. */
+  readonly lastEventId: string | undefined;
+  /** Whether session and role go on; for answers that stay open. */
+  readonly isStillAllowed: () => Promise<boolean>;
   /** Aborted when the person leaves. */
   readonly signal: AbortSignal;
   /** Whether the person may do in an area what needs this role. */
@@ -132,8 +136,9 @@ export function createKit({ sessions, store, upstreams, actions, assets, clock }
     };
   }
 
-  function visitOf({ person, session, hasNotice }: Entered, area: PageArea, request: Omit<AnyRequest, 'principal' | 'headers'>): Visit {
-    const { requestId, url, clientAddress, left } = request;
+  function visitOf({ person, session, hasNotice }: Entered, { area, role }: Pick<Needed, 'area' | 'role'>, request: Omit<AnyRequest, 'principal'>): Visit {
+    const { requestId, url, clientAddress, left, headers } = request;
+    const lastEventId = headers['last-event-id'];
     const signal = left();
     return {
       person,
@@ -144,6 +149,11 @@ export function createKit({ sessions, store, upstreams, actions, assets, clock }
       path: url,
       requestId,
       clientAddress: clientAddress(),
+      lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
+      async isStillAllowed() {
+        const now = await sessions.look(headers);
+        return now !== undefined && (area === 'now' || area === 'me' || allows(now.person.roles, area, role));
+      },
       signal,
       may: (asked, role = 'reader') => allows(person.roles, asked, role),
       has: upstreams.has,
@@ -164,7 +174,7 @@ export function createKit({ sessions, store, upstreams, actions, assets, clock }
       const { person } = found;
       if (area !== 'now' && area !== 'me' && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
       if (isRecentLoginNeeded && !sessions.isRecent(found)) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
-      return visitOf(found, area, request);
+      return visitOf(found, { area, role }, request);
     },
     render,
     /** A page for a person who is not logged in. */

@@ -36,6 +36,12 @@ export function createSessions({ store, config, clock }: SessionParts) {
     return entered;
   }
 
+  /** As `find`, without making the session last longer. */
+  async function look(headers: IncomingHttpHeaders): Promise<Entered | undefined> {
+    const token = readCookie(headers) ?? '';
+    return tokenPattern.test(token) ? store.findSession(digest(token), living()) : undefined;
+  }
+
   const entries = new WeakMap<Principal, Entered>();
   const guard = (check: (headers: IncomingHttpHeaders) => void): Guard => ({
     schemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-signalbox', description: 'The session of a login.' } },
@@ -53,6 +59,7 @@ export function createSessions({ store, config, clock }: SessionParts) {
 
   return {
     find,
+    look,
     /** Takes requests with a session. */
     guard: guard(() => undefined),
     /** As `guard`, and refuses what another site asks for. */

@@ -4,10 +4,10 @@ import { find, findAll, notify, say } from './elements.ts';
 export function watchCopying(): void {
   for (const button of findAll('[data-copy]')) button.hidden = false;
   document.addEventListener('click', ({ target }) => {
-    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy], [data-copy-value]') : null;
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy], [data-copy-value], [data-copy-text]') : null;
     if (!button) return;
     const source = button.matches('[data-copy]') ? find('[data-copied]', button.parentElement ?? document) : button.nextElementSibling;
-    void copy(source?.textContent ?? '');
+    void copy(button.dataset['copyText'] ?? source?.textContent ?? '');
   });
 }
 

@@ -1,9 +1,11 @@
 // The German catalogue.
 import { access } from './de/access.ts';
 import { bookmarks } from './de/bookmarks.ts';
+import { events } from './de/events.ts';
 import { links } from './de/links.ts';
 import { me, record } from './de/me.ts';
+import { search } from './de/search.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, links, me, record, view };
+export const de: Texts = { access, bookmarks, events, links, me, record, search, view };

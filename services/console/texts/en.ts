@@ -1,10 +1,12 @@
 // The English catalogue. Its type is what every other language has to have.
 import { access } from './en/access.ts';
 import { bookmarks } from './en/bookmarks.ts';
+import { events } from './en/events.ts';
 import { links } from './en/links.ts';
 import { me, record } from './en/me.ts';
+import { search } from './en/search.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, links, me, record, view };
+export const en = { access, bookmarks, events, links, me, record, search, view };
 
 export type Texts = typeof en;

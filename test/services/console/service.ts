@@ -20,6 +20,7 @@ export type ConsoleOptions = {
   readonly clock?: () => Date;
   readonly log?: Log;
   readonly upstreamMs?: number;
+  readonly heartbeatMs?: number;
 };
 
 export type TestConsole = {

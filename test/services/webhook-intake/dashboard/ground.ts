@@ -22,7 +22,7 @@ import { createTestWorkers } from '../jobs/test-workers.ts';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
 import { createConformance, type Wire } from './conformance.ts';
 
-export const tokens = ['first-token', 'second-token'] as const;
+export const tokens = ['first-token-of-tests', 'second-token-of-tests'] as const;
 export const createTokenHolder = () =>
   authorization(
     'token',

@@ -1,0 +1,92 @@
+// Deliveries per hour or day, by source, or by kind of event where there is one source only.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import { Statistics } from '../../../webhook-intake/contract.ts';
+import type { Visit } from '../../pages.ts';
+import { tabs } from '../../view/filters.ts';
+import type { Locale } from '../../view/locale.ts';
+import { withQuery } from '../../view/pager.ts';
+import { stackedBars } from '../../view/plots.ts';
+import type { EventFilter } from './event-filter.ts';
+
+export const PlotSpan = z.enum(['hours', 'days']);
+type PlotSpan = z.output<typeof PlotSpan>;
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
+const mostSeries = 6;
+
+/** Statistics are counted by source, forge and event only. */
+export const isPlotted = ({ source: _source, forge: _forge, event: _event, ...others }: EventFilter): boolean =>
+  Object.values(others).every((value) => value === undefined);
+
+export async function deliveriesPlot(
+  { ask, locale, person: { zone } }: Pick<Visit, 'ask' | 'locale' | 'person'>,
+  filter: EventFilter,
+  span: PlotSpan,
+): Promise<VNode> {
+  const { by, ms, places } = spans[span];
+  const { source, forge, event } = filter;
+  const from = new Date(Math.floor(locale.now.getTime() / ms) * ms - (places - 1) * ms).toISOString();
+  const { series } = await ask('intake').send(
+    { path: '/api/v1/statistics', query: { source, forge, event, by, from }, headers: { 'X-Timezone': zone } },
+    Statistics,
+  );
+  const { events } = locale.t;
+  const starts = startsOf(
+    series.flatMap(({ points }) => points.map(({ start }) => Date.parse(start))),
+    { end: locale.now.getTime(), ms, places },
+  );
+  const names = new Set(series.map((one) => one.source));
+  const named = largest(series, { by: names.size > 1 ? 'source' : 'event', starts, others: events.plot.others });
+  const total = named.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0);
+  const plot = stackedBars(
+    locale,
+    { id: 'deliveries', title: events.plot[span], description: events.plot.description(locale.format.number(total)) },
+    { places: starts.map((start, index) => placeOf(locale, span, { start, index })), series: named },
+  );
+  const link = (one: PlotSpan) => ({ label: events.plot.spans[one], href: withQuery('/events', { ...filter, plot: one }), isCurrent: one === span });
+  return h('div', { class: 'deliveries' }, tabs(events.plot.span, [link('hours'), link('days')]), plot);
+}
+
+type Axis = { readonly end: number; readonly ms: number; readonly places: number };
+
+/** Every hour or day, also those without a delivery. Days begin when the intake says; without a delivery they are 24 hours before the next. */
+function startsOf(known: readonly number[], { end, ms, places }: Axis): number[] {
+  const latest = known.length > 0 ? Math.max(...known) : Math.floor(end / ms) * ms;
+  const last = latest + Math.floor((end - latest) / ms) * ms;
+  return Array.from({ length: places }, (_, index) => last - (places - 1 - index) * ms);
+}
+
+function placeOf({ format }: Locale, span: PlotSpan, { start, index }: { readonly start: number; readonly index: number }) {
+  const at = new Date(start);
+  const label = span === 'hours' ? format.time(at) : format.day(at);
+  return { label, ...(index % (span === 'hours' ? 4 : 7) === 0 && { tick: label }) };
+}
+
+type Counted = { readonly source: string; readonly event: string; readonly points: readonly { readonly start: string; readonly received: number }[] };
+
+type Largest = { readonly by: 'source' | 'event'; readonly starts: readonly number[]; readonly others: string };
+
+/** The largest series, and the others together. */
+function largest(series: readonly Counted[], { by, starts, others }: Largest) {
+  const [first = 0] = starts;
+  const step = (starts[1] ?? first + 1) - first;
+  const sums = [...Map.groupBy(series, (one) => one[by])].map(([name, some]) => {
+    const values = starts.map(() => 0);
+    for (const { start, received } of some.flatMap(({ points }) => points)) {
+      // A day of 23 or 25 hours begins beside its place.
+      const place = Math.round((Date.parse(start) - first) / step);
+      if (place >= 0 && place < values.length) values[place] = (values[place] ?? 0) + received;
+    }
+    return { name, values, sum: values.reduce((all, value) => all + value, 0) };
+  });
+  const sorted = sums.filter(({ sum }) => sum > 0).toSorted((one, other) => other.sum - one.sum);
+  if (sorted.length <= mostSeries) return sorted;
+  const rest = sorted.slice(mostSeries - 1);
+  return [
+    ...sorted.slice(0, mostSeries - 1),
+    { name: others, values: starts.map((_, index) => rest.reduce((all, { values }) => all + (values[index] ?? 0), 0)) },
+  ];
+}

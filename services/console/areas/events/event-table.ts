@@ -1,0 +1,54 @@
+// The table of the event log, whose rows also come by the stream that lists follow.
+import { h, type VNode } from 'preact';
+import { type Column, rowLink } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { badge, dotted, time, type Tone } from '../../view/texts.ts';
+import type { ShownEvent } from './event-filter.ts';
+
+export const eventPath = (id: string) => `/events/${encodeURIComponent(id)}`;
+export const tracePath = (deliveryId: string) => `/trace/${encodeURIComponent(deliveryId)}`;
+
+/** `issues · opened` */
+export const kindOf = ({ event, action }: Pick<ShownEvent, 'event' | 'action'>) => [event, action].filter(Boolean).join(' · ');
+
+/** Notifications begin with the repository, which has a column of its own. */
+export const titleOf = ({ title, repository }: Pick<ShownEvent, 'title' | 'repository'>) =>
+  title !== null && repository !== null && title.startsWith(`[${repository}] `) ? title.slice(repository.length + 3) : title;
+
+const scoreTone = (score: number): Tone => (score >= 9 ? 'bad' : score >= 7 ? 'warn' : 'plain');
+
+export const scoreBadge = ({ format, t }: Locale, score: number): VNode =>
+  h('span', { title: t.events.scoreHint }, badge(scoreTone(score), format.number(score)));
+
+export function eventColumns(locale: Locale): readonly Column<ShownEvent>[] {
+  const { events } = locale.t;
+  return [
+    {
+      label: events.event,
+      kind: 'main',
+      cell: (event) => [rowLink(eventPath(event.id), kindOf(event)), event.title === null ? null : h('div', { class: 'second' }, titleOf(event))],
+    },
+    { label: events.repository, cell: ({ repository }) => repository },
+    { label: events.sender, cell: ({ sender, senderClass }) => h('span', { title: senderClass ?? undefined }, sender) },
+    { label: events.source, kind: 'minor', cell: ({ source, forge }) => forge ?? source },
+    { label: events.score, kind: 'number', cell: ({ score }) => scoreBadge(locale, score) },
+    { label: events.bytes, kind: 'number', cell: ({ bytes }) => h('span', { class: 'quiet' }, locale.format.bytes(bytes)) },
+    { label: events.received, kind: 'number', cell: ({ receivedAt }) => time(locale, receivedAt) },
+    {
+      label: events.actions,
+      kind: 'actions',
+      cell: ({ deliveryId }) => copyButton(events.copyDeliveryId, deliveryId),
+    },
+  ];
+}
+
+const copyButton = (label: string, text: string): VNode =>
+  h(
+    'button',
+    { type: 'button', class: 'plain only', 'data-copy-text': text, 'data-key': 'y', 'data-key-label': label, 'aria-label': label, title: label },
+    h('svg', { class: 'icon', viewBox: '0 0 20 20', 'aria-hidden': 'true' }, h('path', { d: 'M7.5 7.5h9v9h-9ZM5 12.5H3.5v-9h9V5' })),
+  );
+
+/** Where an event belongs, in a line. */
+export const eventLine = (locale: Locale, { repository, sender, forge, source, receivedAt }: ShownEvent): VNode =>
+  dotted(repository, sender, forge ?? source, time(locale, receivedAt));

@@ -1,0 +1,97 @@
+// The way of a delivery: stored, repeated, taken up, told of, given up.
+import { type ComponentChildren, h, type VNode } from 'preact';
+import { z } from 'zod';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { DeliveryTrace } from '../../../webhook-intake/dashboard/contract.ts';
+import { type Declared, page } from '../../pages.ts';
+import { pathOf } from '../../upstream/client.ts';
+import type { Locale } from '../../view/locale.ts';
+import { pageHead } from '../../view/shell.ts';
+import { badge, code, dotted, quiet, time, type Tone } from '../../view/texts.ts';
+import { eventPath, kindOf } from './event-table.ts';
+import { typedLists } from './typed-columns.ts';
+
+type Trace = AnswerOf<typeof DeliveryTrace>;
+type Step = { readonly at: string | null; readonly tone: Tone; readonly name: string; readonly words?: ComponentChildren };
+
+const states = { sent: 'good', pending: 'info', failed: 'bad' } as const;
+
+function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readonly Step[] {
+  const { steps } = locale.t.events;
+  const { events, deletedAt, duplicates, trackedAt, notifications, deadLetters } = trace;
+  const link = (id: string, words: string) => (id === here ? words : h('a', { href: eventPath(id) }, words));
+  const all: Step[] = [
+    ...events.map(({ receivedAt, repository, forge, source }): Step => ({
+      at: receivedAt,
+      tone: 'info',
+      name: steps.received,
+      words: dotted(forge ?? source, repository),
+    })),
+    ...events.map((event): Step => ({ at: event.storedAt, tone: 'good', name: steps.stored, words: link(event.id, kindOf(event)) })),
+    ...deletedAt.map((at): Step => ({ at, tone: 'plain', name: steps.stored, words: steps.deletedSince })),
+    ...duplicates.map(({ receivedAt, deliveryId }): Step => ({ at: receivedAt, tone: 'warn', name: steps.repeated, words: code(deliveryId) })),
+    ...trackedAt.map((at): Step => ({ at, tone: 'good', name: steps.tracked, words: rowsOf(locale, trace) })),
+    ...notifications.map(({ endedAt, createdAt, status, channel, recipient, attemptCount, lastError }): Step => ({
+      at: endedAt ?? createdAt,
+      tone: states[status],
+      name: steps.notification[status],
+      words: dotted(`${channel} → ${recipient}`, steps.attempts(attemptCount), status === 'sent' ? null : lastError),
+    })),
+    ...deadLetters.map(({ diedAt, queue, reason, connection }): Step => ({
+      at: diedAt,
+      tone: 'bad',
+      name: steps.dead,
+      words: [dotted(queue, connection), h('div', null, reason), h('a', { href: '/system/dead-letters' }, steps.toDeadLetters)],
+    })),
+  ];
+  return all.toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? ''));
+}
+
+function rowsOf({ t: { events } }: Locale, { rows }: Trace): ComponentChildren {
+  if (rows === null) return quiet(events.steps.rowsUnknown);
+  return rows.map(({ table, processingState }) => {
+    const list = typedLists.find(({ api }) => api === table);
+    return h('div', null, dotted(list ? h('a', { href: list.path }, events.typed[list.name]) : table, processingState.toLowerCase().replaceAll('_', ' ')));
+  });
+}
+
+/** @param here the event on whose page it is */
+export function traceView(locale: Locale, trace: Trace, here?: string): VNode {
+  const { events } = locale.t;
+  const steps = stepsOf(locale, trace, here);
+  const unasked = trace.connections.filter(({ error }) => error !== null);
+  return h('div', { class: 'card' }, [
+    steps.length === 0
+      ? h('p', null, events.traceUnknown)
+      : h(
+          'ol',
+          { class: 'steps' },
+          steps.map(({ at, tone, name, words }) =>
+            h('li', null, badge(tone, name), time(locale, at, 'whole'), words ? h('div', { class: 'words' }, words) : null),
+          ),
+        ),
+    unasked.map(({ connection, error }) => h('p', { class: 'stale' }, events.unasked(connection, error ?? ''))),
+  ]);
+}
+
+export const tracePage: Declared = page({
+  path: '/trace/{deliveryId}',
+  area: 'events',
+  params: z.object({ deliveryId: z.string() }),
+  async show({ locale, params: { deliveryId }, ask }) {
+    const { events, view } = locale.t;
+    const trace = await ask('intake').get(pathOf`/api/v1/trace/${deliveryId}`, DeliveryTrace);
+    const [event] = trace.events;
+    return {
+      title: events.trace,
+      body: [
+        pageHead({
+          title: events.trace,
+          trail: [{ label: view.areas.events, href: '/events' }],
+          lead: [code(deliveryId), event ? [' ', kindOf(event), event.repository === null ? '' : ` · ${event.repository}`] : null],
+        }),
+        traceView(locale, trace),
+      ],
+    };
+  },
+});

@@ -1,0 +1,325 @@
+// The area of events, on a real intake.
+import { expect } from 'chai';
+import { eventually } from '../../../support/wait.ts';
+import { issue, pullRequest } from '../../webhook-intake/dashboard/ground.ts';
+import { examples } from '../../webhook-intake/deliveries.ts';
+import { type Browser, useConsole } from '../service.ts';
+import { startIntake, type TestIntake } from './intake.ts';
+
+const hostile = '<script>alert(1)<b>"><img src=x onerror=alert(2)>\'';
+const example = (event: string, action?: string) => {
+  const found = examples.find((one) => one.event === event && (action === undefined || one.payload['action'] === action));
+  if (!found) throw new Error(`no example of ${event}`);
+  return found;
+};
+
+describe('console events', () => {
+  let intake: TestIntake;
+  const console = useConsole(async () => {
+    intake = await startIntake();
+    return { environment: intake.settings };
+  });
+  beforeEach(() => intake.database.empty());
+  after(() => intake.close());
+
+  const opened = (number: number, title = `Issue ${number}`, about: object = {}) => ({
+    event: 'issues',
+    payload: issue(number, { title, html_url: `https://github.com/railway/signals/issues/${number}` }, about),
+    deliveryId: `delivery-${number}`,
+  });
+  const idOf = async (deliveryId: string): Promise<string> => {
+    const [row] = await intake.database.rows<{ id: string }>('select id from events where delivery_id = $1', [deliveryId]);
+    return row?.id ?? '';
+  };
+  const rowsIn = (text: string) => [...text.matchAll(/data-row="([^"]+)"/g)].map(([, id]) => id);
+
+  describe('GET /events', () => {
+    it('says how to fill an empty log, and offers to clear filters that match nothing', async () => {
+      const browser = await console.loggedIn();
+      expect((await browser.get('/events')).text).to.include('signalbox demo');
+      expect((await browser.get('/events?q=nothing')).text).to.include('Clear filters');
+    });
+
+    it('shows what came from where, by whom, how large and how urgent', async () => {
+      await intake.deliver([{ ...opened(7, 'Signals stay red'), priority: 9 }]);
+      const { text } = await (await console.loggedIn()).get('/events');
+      for (const shown of ['issues · opened', 'Signals stay red', 'railway/signals', 'stationmaster', '>9<']) expect(text, shown).to.include(shown);
+    });
+
+    it('narrows by each filter of the address, and each facet leads there and back', async () => {
+      await intake.deliver([opened(7), { event: 'pull_request', payload: pullRequest(8), deliveryId: 'pull' }]);
+      const browser = await console.loggedIn();
+      const { text } = await browser.get('/events');
+      expect(text).to.include('href="/events?event=pull_request"');
+      for (const query of [
+        'event=pull_request',
+        'q=CHANGE+8',
+        'deliveryId=pull',
+        'event=pull_request&action=opened&repository=Railway%2FSignals&sender=stationmaster',
+      ])
+        expect(rowsIn((await browser.get(`/events?${query}`)).text), query).to.deep.equal([await idOf('pull')]);
+      expect((await browser.get('/events?event=pull_request')).text)
+        .to.include('aria-current="true"')
+        .and.to.include('href="/events"');
+      expect((await browser.get('/events?minScore=11')).status).to.equal(400);
+      expect((await browser.get('/events?from=yesterday')).status).to.equal(400);
+    });
+
+    it('takes days in the zone of the person', async () => {
+      await intake.deliver([{ ...opened(7), receivedAt: new Date('2026-03-14T23:30:00Z') }]);
+      const browser = await console.loggedIn();
+      const on = async (day: string) => rowsIn((await browser.get(`/events?from=${day}&to=${day}`)).text).length;
+      expect([await on('2026-03-14'), await on('2026-03-15')]).to.deep.equal([1, 0]);
+      await console.query(`update people set zone = 'Europe/Berlin'`);
+      expect([await on('2026-03-14'), await on('2026-03-15')]).to.deep.equal([0, 1]);
+    });
+
+    it('pages by a cursor', async () => {
+      await intake.deliver(Array.from({ length: 51 }, (_, number) => ({ ...opened(number + 1), receivedAt: new Date(Date.now() - number * 1000) })));
+      const browser = await console.loggedIn();
+      const { text } = await browser.get('/events?event=issues');
+      expect(rowsIn(text)).to.have.length(50);
+      const [, next = ''] = /href="([^"]+)"[^>]* rel="next"/.exec(text) ?? [];
+      expect(rowsIn((await browser.get(next.replaceAll('&amp;', '&'))).text)).to.deep.equal([await idOf('delivery-51')]);
+    });
+
+    it('plots deliveries of a day or of thirty', async () => {
+      await intake.deliver([opened(7), opened(8)]);
+      const browser = await console.loggedIn();
+      expect((await browser.get('/events')).text)
+        .to.include('Deliveries per hour')
+        .and.to.include('2 deliveries in all');
+      expect((await browser.get('/events?plot=days')).text)
+        .to.include('Deliveries per day')
+        .and.to.include('2 deliveries in all');
+      expect((await browser.get('/events?sender=stationmaster')).text, 'counted by source and event only').not.to.include('deliveries in all');
+    });
+
+    it('shows as text whatever payloads hold', async () => {
+      const about = { repository: { id: 5, name: hostile, full_name: `me/${hostile}`, owner: { login: hostile } }, sender: { id: 1, login: hostile } };
+      await intake.deliver([opened(7, hostile, about)]);
+      const browser = await console.loggedIn();
+      const id = await idOf('delivery-7');
+      for (const path of [
+        '/events',
+        `/events?q=${encodeURIComponent(hostile)}`,
+        `/events/${id}`,
+        `/events/${id}?find=${encodeURIComponent('<script')}`,
+        '/trace/delivery-7',
+        '/events/issues',
+        '/events/users',
+        '/events/repositories',
+        `/search?q=${encodeURIComponent(hostile)}`,
+      ]) {
+        const { status, text } = await browser.get(path);
+        expect(status, path).to.equal(200);
+        expect(text, path).not.to.include('<script>alert').and.not.to.include('<img src=x');
+        expect(text, path).to.include('&lt;script>alert(1)');
+      }
+    });
+  });
+
+  describe('GET /events/{id}', () => {
+    it('shows summary, payload, headers, curl, and the pages of the forge', async () => {
+      await intake.deliver([opened(7, "It's red")]);
+      const { text } = await (await console.loggedIn()).get(`/events/${await idOf('delivery-7')}`);
+      expect(text).to.include('href="https://github.com/railway/signals/issues/7"').and.to.include('X-GitHub-Event: issues').and.to.include('x-delivery-id');
+      expect(text, 'quoted for a shell').to.include(String.raw`It'\''s red`);
+    });
+
+    it('makes no link of an address that is no page', async () => {
+      await intake.deliver([{ event: 'issues', payload: issue(7, { html_url: 'javascript:alert(1)' }), deliveryId: 'x' }]);
+      expect((await (await console.loggedIn()).get(`/events/${await idOf('x')}`)).text).not.to.include('href="javascript:');
+    });
+
+    it('finds members of the payload by name and by value', async () => {
+      await intake.deliver([opened(7, 'Signals stay red')]);
+      const browser = await console.loggedIn();
+      const { text } = await browser.get(`/events/${await idOf('delivery-7')}?find=stay`);
+      expect(text).to.include('1 member found').and.to.include('issue.title');
+      expect((await browser.get(`/events/${await idOf('delivery-7')}?find=zebra`)).text).to.include('Nothing in the payload holds');
+    });
+
+    it('hands out the payload as the bytes that were received', async () => {
+      await intake.deliver([opened(7)]);
+      const { status, headers, text } = await (await console.loggedIn()).get(`/events/${await idOf('delivery-7')}/payload`);
+      expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
+      expect(headers.get('content-security-policy')).to.include("default-src 'none'");
+      expect(JSON.parse(text)).to.deep.equal(opened(7).payload);
+    });
+
+    it('shows a page where the payload is too large, or gone', async () => {
+      await intake.deliver([opened(7, 'x'.repeat(600_000)), opened(8)]);
+      const browser = await console.loggedIn();
+      const large = await browser.get(`/events/${await idOf('delivery-7')}`);
+      expect(large.text).to.include('too much for a page');
+      expect(large.text.length).to.be.below(200_000);
+      await intake.database.rows('truncate event_payloads');
+      expect((await browser.get(`/events/${await idOf('delivery-8')}`)).text).to.include('was deleted when its retention was over');
+    });
+
+    it('answers 404 for what is not there', async () => {
+      const browser = await console.loggedIn();
+      for (const id of ['0197c000-0000-7000-8000-000000000000', 'x', '..%2f..']) expect((await browser.get(`/events/${id}`)).status, id).to.equal(404);
+    });
+  });
+
+  describe('POST /events/{id}/replay and /redeliver', () => {
+    it('replays, says so, and records it', async () => {
+      await intake.deliver([opened(7)]);
+      const id = await idOf('delivery-7');
+      const browser = await console.loggedIn();
+      const { status, text } = await browser.act(`/events/${id}/replay`, { notify: 'false' });
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text).message).to.include('without notifications');
+      expect(await console.query(`select area, action, target, outcome from actions where area = 'events'`)).to.deep.equal([
+        { area: 'events', action: '/events/{id}/replay', target: id, outcome: 'done' },
+      ]);
+      await eventually(async () => {
+        const [run] = await intake.database.rows<{ status: string }>('select status from worker_runs');
+        return run?.status === 'succeeded';
+      });
+    });
+
+    it('says why the forge cannot be asked to deliver again', async () => {
+      await intake.deliver([opened(7)]);
+      const { status, text } = await (await console.loggedIn()).act(`/events/${await idOf('delivery-7')}/redeliver`);
+      expect([status, JSON.parse(text).detail]).to.deep.equal([409, 'Forge__ApiToken is not set.']);
+    });
+
+    it('shows a reader no button, and takes no change from one', async () => {
+      await intake.deliver([opened(7)]);
+      const id = await idOf('delivery-7');
+      const browser = await console.personWith({ events: 'reader' });
+      expect((await browser.get(`/events/${id}`)).text).not.to.include('/replay');
+      expect((await browser.post(`/events/${id}/replay`)).status).to.equal(403);
+    });
+  });
+
+  describe('GET /trace/{deliveryId}', () => {
+    it('shows the way of a delivery, and what is unknown of one', async () => {
+      await intake.deliver([opened(7)]);
+      const browser = await console.loggedIn();
+      const { text } = await browser.get('/trace/delivery-7');
+      for (const step of ['Received', 'Stored', 'In the lists', `/events/${await idOf('delivery-7')}`]) expect(text, step).to.include(step);
+      expect((await browser.get('/trace/unheard%2Fof')).text).to.include('it never arrived');
+    });
+  });
+
+  describe('the typed lists', () => {
+    const lists = ['issues', 'pull-requests', 'releases', 'runs', 'pushes', 'branches', 'comments', 'repositories', 'users', 'installations'];
+
+    it('show the rows of every table of the intake, each column filled by some', async () => {
+      const { payload: release } = example('release', 'published');
+      const early = { ...release, release: { ...Object(release['release']), id: 7, prerelease: true } };
+      await intake.deliver([...examples, { event: 'release', payload: early }]);
+      const browser = await console.loggedIn();
+      for (const list of lists) {
+        const { status, text } = await browser.get(`/events/${list}`);
+        expect(status, list).to.equal(200);
+        expect(rowsIn(text).length, list).to.be.above(0);
+        const labels = [...text.matchAll(/<th role="columnheader" scope="col"[^>]*>([^<]*)</g)].map(([, label]) => label ?? '');
+        for (const label of labels.slice(1)) {
+          const cells = [...text.matchAll(new RegExp(`data-label="${label}"[^>]*>(.*?)</td>`, 'g'))].map(([, cell]) => cell);
+          // No example of the forge has these two.
+          if (!['Suspended', 'App'].includes(label)) expect(cells.some(Boolean), `${list}: ${label}`).to.equal(true);
+        }
+      }
+    });
+
+    it('say that they are empty, and narrow by their filters', async () => {
+      const browser = await console.loggedIn();
+      for (const list of lists) expect((await browser.get(`/events/${list}`)).text, list).to.include('none yet');
+      await intake.deliver([opened(7), { ...opened(8), payload: issue(8, { state: 'closed' }) }]);
+      expect(rowsIn((await browser.get('/events/issues?state=closed')).text)).to.have.length(1);
+      expect((await browser.get('/events/issues?sender=nobody')).text).to.include('Clear filters');
+      expect((await browser.get('/events/issues?state=ajar')).status).to.equal(400);
+    });
+
+    it('plot runs by how they ended', async () => {
+      const { payload } = example('workflow_run', 'completed');
+      await intake.deliver([
+        { event: 'workflow_run', payload: { ...payload, workflow_run: { ...Object(payload['workflow_run']), updated_at: new Date().toISOString() } } },
+      ]);
+      expect((await (await console.loggedIn()).get('/events/runs')).text)
+        .to.include('Runs by conclusion')
+        .and.to.include('>failure<');
+    });
+  });
+
+  describe('GET /events/follow', () => {
+    type Stream = { readonly status: number; text: string; readonly isOver: boolean; close(): void };
+    const streams: Stream[] = [];
+    afterEach(() => streams.splice(0).forEach((stream) => stream.close()));
+
+    async function follow(browser: Browser, query = '', headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+      const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const end = new AbortController();
+      const response = await fetch(`${console.url}/events/follow${query}`, {
+        headers: { Accept: 'text/event-stream', Cookie: cookie, ...headers },
+        signal: end.signal,
+      });
+      let isOver = false;
+      const stream = {
+        status: response.status,
+        text: '',
+        get isOver() {
+          return isOver;
+        },
+        close: () => end.abort(),
+      };
+      streams.push(stream);
+      const read = async () => {
+        for await (const chunk of response.body ?? []) stream.text += Buffer.from(chunk).toString();
+      };
+      void read()
+        .catch(() => undefined)
+        .finally(() => (isOver = true));
+      return stream;
+    }
+    const idsOf = ({ text }: Stream) => [...text.matchAll(/^data: .*?"data-row":"([^"]+)"/gm)].map(([, id]) => id);
+    const lastIdOf = ({ text }: Stream) => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
+    const sinceIn = (text: string) => /data-live="\/events\/follow\?(?:[^"]*&amp;)?since=([^"&]+)/.exec(text)?.[1] ?? '';
+
+    it('brings what is stored after the page was made, and goes on behind the last event that a browser has', async () => {
+      const browser = await console.loggedIn();
+      const since = sinceIn((await browser.get('/events')).text);
+      await intake.deliver([opened(1)]);
+      const stream = await follow(browser, `?since=${since}`);
+      await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
+      await intake.deliver([opened(2)]);
+      await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1'), await idOf('delivery-2')]));
+      stream.close();
+      await intake.deliver([opened(3)]);
+      const again = await follow(browser, `?since=${since}`, { 'Last-Event-ID': lastIdOf(stream) });
+      await eventually(async () => expect(idsOf(again)).to.deep.equal([await idOf('delivery-3')]));
+      const byScript = await follow(browser, `?since=${since}&lastEventId=${lastIdOf(stream)}`);
+      await eventually(async () => expect(idsOf(byScript)).to.deep.equal([await idOf('delivery-3')]));
+    });
+
+    it('brings only what passes the filters', async () => {
+      const browser = await console.loggedIn();
+      const stream = await follow(browser, `?event=pull_request&q=CHÁNGE`);
+      await intake.deliver([opened(1), { event: 'pull_request', payload: pullRequest(2), deliveryId: 'pull' }]);
+      await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('pull')]));
+    });
+
+    it('asks the intake once, however many lists follow, and not while none does', async () => {
+      const browser = await console.loggedIn();
+      const polls = () => intake.polls();
+      expect(polls()).to.equal(0);
+      const five = await Promise.all(Array.from({ length: 5 }, () => follow(browser)));
+      await eventually(() => expect(polls()).to.equal(1));
+      await intake.deliver([opened(1)]);
+      for (const stream of five) await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
+      await eventually(() => expect(polls()).to.equal(1));
+      five.forEach((stream) => stream.close());
+      await eventually(() => expect(polls()).to.equal(0));
+    });
+
+    it('is refused without a session or a role', async () => {
+      expect((await follow(console.browser())).status).to.equal(401);
+      expect((await follow(await console.personWith({ bookmarks: 'admin' }))).status).to.equal(403);
+    });
+  });
+});
