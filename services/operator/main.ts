@@ -17,15 +17,15 @@ import { createOwnership, type Ownership } from './ownership.ts';
 import { createSyncedSecrets } from './synced-secrets/controller.ts';
 import { createWithoutService } from './without-service.ts';
 
-/** The setting is a list while a token is replaced: the secrets service takes each, the operator sends the first. */
+/** The setting is a list while a token is replaced: the secrets service takes each, the operator sends the first and believes the seals of all. */
 const tokensOf = ({ adminKey }: OperatorConfig): string[] =>
   adminKey
     ?.reveal()
     .split(',')
     .map((token) => token.trim()) ?? [];
 
-function serviceOf({ secretsUrl }: OperatorConfig, adminKey: string | undefined): SecretsService | undefined {
-  return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey });
+function serviceOf({ secretsUrl }: OperatorConfig, [adminKey, ...formerAdminKeys]: readonly string[]): SecretsService | undefined {
+  return secretsUrl === undefined || adminKey === undefined ? undefined : createSecretsService({ baseUrl: secretsUrl, adminKey, formerAdminKeys });
 }
 
 const controllersOf = (service: SecretsService | undefined, ownership: Ownership): Controller[] => [
@@ -49,7 +49,7 @@ async function start({ log, lifecycle, metrics, health }: Runtime, config: Opera
   let isLeading = false;
   const tokens = tokensOf(config);
   const ownership = createOwnership(config);
-  const service = serviceOf(config, tokens[0]);
+  const service = serviceOf(config, tokens);
   const leaseNamespace = config.leaseNamespace ?? namespace;
   const place = config.tokenSecret === undefined ? undefined : { namespace: leaseNamespace, name: config.tokenSecret };
   const manager = createManager({

@@ -5,21 +5,34 @@ import { backOffMs, sleepUntil } from '../platform/time.ts';
 import type { Changes, Feed, FeedContext } from './manager.ts';
 import type { Reason } from './contract.ts';
 
-export type SecretsServiceOptions = { readonly baseUrl: string; readonly adminKey: string };
+export type SecretsServiceOptions = {
+  readonly baseUrl: string;
+  readonly adminKey: string;
+  /** Tokens that `adminKey` replaces: what was sealed by them is still believed. */
+  readonly formerAdminKeys?: readonly string[];
+};
 export type SecretsService = ReturnType<typeof createSecretsService>;
 
-export function createSecretsService({ baseUrl, adminKey }: SecretsServiceOptions) {
+export function createSecretsService({ baseUrl, adminKey, formerAdminKeys = [] }: SecretsServiceOptions) {
   const management = (signal: AbortSignal) => createManagementClient({ baseUrl, credential: adminKey, signal });
   const follow: Feed = (onChanges, context) => followChanges(management(context.signal), onChanges, context);
-  const sealKey = Buffer.from(hkdfSync('sha256', adminKey, '', 'signalbox operator: seals of Secrets', 32));
+  const seal = createSealing(adminKey);
+  const seals = [seal, ...formerAdminKeys.map(createSealing)];
   return {
     /** A MAC of the parts under a key derived from the administrator's token, which writers of Secrets cannot make. */
-    seal: (parts: readonly string[]): string => createHmac('sha256', sealKey).update(JSON.stringify(parts)).digest('hex'),
+    seal,
+    /** Whether it is the seal of the parts, by the token of now or a former one. */
+    isSeal: (given: string | undefined, parts: readonly string[]): boolean => seals.some((sealOf) => given === sealOf(parts)),
     management,
     follow,
     /** @throws InvalidCredential */
     consumer: (apiKey: string, signal: AbortSignal) => createConsumerClient({ baseUrl, credential: apiKey, signal }),
   };
+}
+
+function createSealing(token: string): (parts: readonly string[]) => string {
+  const key = Buffer.from(hkdfSync('sha256', token, '', 'signalbox operator: seals of Secrets', 32));
+  return (parts) => createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex');
 }
 
 /** Undefined for any other error, such as a bug; the caller throws it on. */

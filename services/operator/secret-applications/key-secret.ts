@@ -78,7 +78,7 @@ export async function describeSecret(subject: SecretSubject, context: ReconcileC
   const wanted: Readonly<Record<string, string | null>> = {
     ...sealed,
     [annotations.formerKey]: formerKey ?? null,
-    [annotations.seal]: sealOf(service, secret, sealed),
+    [annotations.seal]: service.seal(sealedParts(secret, sealed)),
     ...(rotatedAt !== undefined && { [annotations.rotatedAt]: rotatedAt.toISOString() }),
     ...(rotation !== undefined && { [annotations.rotation]: rotation }),
   };
@@ -91,17 +91,17 @@ export async function describeSecret(subject: SecretSubject, context: ReconcileC
   return patched;
 }
 
-function sealOf(service: SecretsService, { metadata: { namespace, uid } }: KubeObject, noted: Readonly<Record<string, string>>): string {
+function sealedParts({ metadata: { namespace, uid } }: KubeObject, noted: Readonly<Record<string, string>>): string[] {
   const texts = [annotations.owner, annotations.application, annotations.deletionPolicy, annotations.formerKey].map((name) => noted[name] ?? '');
-  return service.seal([namespace, uid, ...texts]);
+  return [namespace, uid, ...texts];
 }
 
 /**
  * Whether this operator wrote these annotations for this Secret: every writer of Secrets can write any annotation.
- * Another token of the administrator breaks all seals; the next reconcile of an object seals its Secret anew, since the owner in the service decides.
+ * Another token of the administrator that does not name the former one behind it breaks all seals; the next reconcile of an object seals its Secret anew, since the owner in the service decides.
  */
 export const isSealed = (service: SecretsService, secret: KubeObject): boolean =>
-  annotationOf(secret, 'seal') === sealOf(service, secret, secret.metadata.annotations ?? {});
+  service.isSeal(annotationOf(secret, 'seal'), sealedParts(secret, secret.metadata.annotations ?? {}));
 
 /** The Secrets that this operator wrote for an object. */
 export const writtenFor = (service: SecretsService, caches: Caches, { namespace, name }: Key): readonly KubeObject[] =>

@@ -20,6 +20,7 @@ import { startNode, type TestNode } from '../node.ts';
 import { createTestCluster, deployment, ownershipIn, runControllers, type RunningOperator, type TestCluster } from '../operator.ts';
 
 const resource = resourceOf('SecretApplication');
+const nextToken = 'the next administrator of the tests';
 const withinMs = 60_000;
 
 describeWith(kubernetes, 'the rotation of a key', function () {
@@ -35,7 +36,7 @@ describeWith(kubernetes, 'the rotation of a key', function () {
 
   before(async () => {
     database = await createTestDatabase({ schema: 'secrets', migrations });
-    service = await startService({ databaseUrl: database.url });
+    service = await startService({ databaseUrl: database.url, environment: { Management__AdminApiKey: `${adminToken},${nextToken}` } });
     management = createManagementClient({ baseUrl: service.url, credential: adminToken });
     cluster = await createTestCluster();
     faults = await createFaultProxy((await sharedApiServer()).config);
@@ -67,17 +68,17 @@ describeWith(kubernetes, 'the rotation of a key', function () {
     template: { metadata: { labels: { app: 'shop' } }, spec: { containers: [{ name: 'main', image: 'none', env }] } },
   };
 
-  async function start(formerKeyMs = 0): Promise<void> {
+  async function start(formerKeyMs = 0, [adminKey, ...formerAdminKeys]: readonly [string, ...string[]] = [adminToken]): Promise<void> {
     const config = new KubeConfig();
     config.loadFromClusterAndUser({ name: 'proxy', server: proxies.api.url, skipTLSVerify: true }, { name: 'nobody' });
-    const secrets = createSecretsService({ baseUrl: proxies.secrets.url, adminKey: adminToken });
+    const secrets = createSecretsService({ baseUrl: proxies.secrets.url, adminKey, formerAdminKeys });
     const controllers = () => [createSecretApplications(secrets, ownershipIn(cluster.namespace), { formerKeyMs, lookMs: 200 })];
     operator = await runControllers(controllers, cluster.namespace, { log: silentLog, feed: secrets.follow, config });
   }
-  async function restart(formerKeyMs?: number): Promise<void> {
+  async function restart(formerKeyMs?: number, tokens?: readonly [string, ...string[]]): Promise<void> {
     await operator?.stop();
     for (const proxy of [proxies.api, proxies.secrets]) proxy.resume();
-    await start(formerKeyMs);
+    await start(formerKeyMs, tokens);
   }
   const isReady = (reason: string) =>
     eventually(
@@ -191,6 +192,25 @@ describeWith(kubernetes, 'the rotation of a key', function () {
     await management.deleteKey('shop', others.id);
     await isFinished(former);
     expectNoRefusal();
+  });
+
+  it('deletes the former key, which the operator did not make by its name, also where the token of the administrator changes meanwhile', async () => {
+    const apiKeySecretRef = { name: 'token-key', key: 'api-key' };
+    const apply = (rotateEvery: string) =>
+      cluster.apply(resource, { metadata: { name: 'token' }, spec: { applicationName: 'Token', apiKeySecretRef, rollout: [], rotateEvery } });
+    const keys = async () => (await management.keys('token')).map(({ fingerprint }) => fingerprint);
+    await restart(120_000);
+    await apply('720h');
+    await eventually(async () => expect((await cluster.readyOf('SecretApplication', 'token'))?.reason).to.equal('InSync'), { withinMs });
+    const rotatedAt = new Date(Date.now() - 721 * 3_600_000).toISOString();
+    await cluster.apply(secretResource, { metadata: { name: 'token-key', annotations: { [annotations.rotatedAt]: rotatedAt } } });
+    await eventually(async () => expect(await keys()).to.have.length(2), { withinMs });
+    await eventually(async () => expect(annotationOf(await cluster.find(secretResource, 'token-key'), 'formerKey')).to.be.a('string'), { withinMs });
+    await restart(0, [nextToken, adminToken]);
+    await eventually(async () => expect(await keys()).to.have.length(1), { withinMs });
+    expect(await keys()).to.deep.equal([fingerprintOf((await cluster.secretData('token-key'))?.['api-key'] ?? '')]);
+    await cluster.remove(resource, 'token');
+    await restart(0);
   });
 
   it('rolls the workloads that the object names, and no other', async () => {

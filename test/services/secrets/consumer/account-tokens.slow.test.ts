@@ -30,7 +30,7 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
   let slug: string;
   let value: string;
   const closing = new AbortController();
-  /** What the clock of the service is ahead. */
+  /** The clock of the service is ahead by this. */
   let aheadMs = 0;
   before(async () => {
     cluster = await createClusterAccounts();
