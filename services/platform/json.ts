@@ -56,6 +56,9 @@ export const pointerPath = (pointer: string): string[] =>
 /** Whether Postgres takes it as it is: neither text nor jsonb takes NUL, and UTF-8 has no half of a surrogate pair. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+/** A name to look for: text that cannot be stored names nothing, as an empty one. */
+export const named = (text = ''): string => (isStorable(text) ? text : '');
+
 /** Each character that cannot be stored becomes U+FFFD. To ask first takes a third of the time of mending all. */
 export const storable = (text: string): string => (isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\ufffd'));
 

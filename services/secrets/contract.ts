@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
 import { queryInteger, text, Timestamp } from '../platform/schema.ts';
-import { isStorable } from '../platform/json.ts';
+import { isStorable, named } from '../platform/json.ts';
 
 /** The slug of an application or environment, made once from its name; '' when no character of the name can be part of one. */
 export const slugOf = (name: string): string =>
@@ -30,8 +30,7 @@ const nameWithSlug = (max: number) => storable({ min: 1, max }).refine((name) =>
 const isReachable = (name: string) => name !== '.' && name !== '..';
 const inPath = (limits: { readonly min: number; readonly max: number }) => storable(limits).refine(isReachable, { error: 'must not be . or ..' });
 
-/** A name in a request: any text is accepted, and text that no name can be, such as one with NUL, which Postgres does not store, matches none. */
-export const named = (text = ''): string => (isStorable(text) ? text : '');
+/** A name in a request: any text is accepted, and text that no name can be matches none. */
 export const Name = z.string().transform(named);
 /** In a body an empty slug is a fault. */
 export const EnvironmentSlug = z

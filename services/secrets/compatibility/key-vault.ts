@@ -5,10 +5,11 @@ import { z } from 'zod';
 import { throwingGuard } from '../../platform/http/credentials.ts';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
+import { named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
 import type { SecretProperties } from '../consumer/contract.ts';
-import { CursorName, describedUnkept, named, unkept } from '../contract.ts';
+import { CursorName, describedUnkept, unkept } from '../contract.ts';
 import type { SecretReader } from '../consumer/reader.ts';
 import { loginRoutes } from './key-vault-login.ts';
 

@@ -5,13 +5,13 @@ import { z } from 'zod';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { throwingGuard } from '../../platform/http/credentials.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../../platform/http/route.ts';
-import { isObject, parseJson } from '../../platform/json.ts';
+import { isObject, named, parseJson } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { notFound, type SecretReader } from '../consumer/reader.ts';
 import { isToken } from '../consumer/account-tokens.ts';
-import { describedUnkept, named, unkept } from '../contract.ts';
+import { describedUnkept, unkept } from '../contract.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
 

@@ -9,8 +9,7 @@ import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
 import { type AccountTokens, isToken } from './account-tokens.ts';
-import type { KeyUses } from './key-uses.ts';
-import { type ActiveVersion, type ConsumerStore, hashOfAccount, hashOfKey, type ListedRow, type NothingFound, type SecretRow } from './store.ts';
+import { type ActiveVersion, type ConsumerStore, hashOfAccount, hashOfKey, type KeyUses, type ListedRow, type NothingFound, type SecretRow } from './store.ts';
 
 export type ReaderParts = {
   readonly store: ConsumerStore;

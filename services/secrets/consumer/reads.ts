@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { anyOf, credentialRefused, type Guard } from '../../platform/http/credentials.ts';
 import { answer, route } from '../../platform/http/route.ts';
+import { named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { encodeCursor } from '../../platform/schema.ts';
-import { describedUnkept, named, unkept } from '../contract.ts';
+import { describedUnkept, unkept } from '../contract.ts';
 import { isToken } from './account-tokens.ts';
 import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, ConsumerSecrets, InList, InQuery, secretList } from './contract.ts';
-import type { KeyUses } from './key-uses.ts';
 import { inherited, notFound, type SecretReader } from './reader.ts';
-import type { ConsumerStore } from './store.ts';
+import type { ConsumerStore, KeyUses } from './store.ts';
 
 const header = 'X-Api-Key';
 
