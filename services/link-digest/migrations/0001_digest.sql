@@ -63,6 +63,8 @@ create table links (
 
 -- A page reads an index in its order; links of other statuses are skipped without being fetched.
 create index links_by_priority on links (priority_score desc, first_seen desc, id, status);
+-- Few links of many may have a status; in another order than this they are sorted.
+create index links_by_status on links (status, priority_score desc, first_seen desc, id);
 -- Newest first reads it backwards; links of one newsletter share a time and are sorted by id while reading.
 create index links_by_age on links (first_seen, id, status);
 create index links_by_title on links (title collate alphabetical, id, status);

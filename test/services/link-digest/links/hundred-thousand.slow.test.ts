@@ -13,6 +13,8 @@ describe('a hundred thousand links', function () {
   this.timeout(600_000);
   const database = useDatabase({ isKept: true });
   const { query } = database;
+  /** On a busy machine it may take longer than the pool allows. */
+  const write = (sql: string) => query(`set statement_timeout = 0; ${sql}; reset statement_timeout`);
   const parts = () => ({
     links: createLinkStore(database.pool),
     decisions: createDecisionStore(database.pool),
@@ -32,14 +34,14 @@ describe('a hundred thousand links', function () {
   const lookAtAll = () => bestOf(() => query('select id from links order by md5(title) limit 20'));
 
   before(async () => {
-    await query(`insert into authors (id, identity, name) select gen_random_uuid(), n::text, 'Author ' || n from generate_series(1, 5000) n`);
-    await query(
+    await write(`insert into authors (id, identity, name) select gen_random_uuid(), n::text, 'Author ' || n from generate_series(1, 5000) n`);
+    await write(
       `insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at)
        select gen_random_uuid(), 'https://host' || n % 500 || '.example/articles/' || n, sha256(n::text::bytea), 'Caching with number ' || n || ' of word' || n % 3000,
               case when n % 5 = 0 then 'Liked' else 'Awaiting' end, now() - n * interval '1 minute', now(), 1, 1, 1 + n % 800 / 100.0, now()
        from generate_series(1, 100000) n`,
     );
-    await query(
+    await write(
       `insert into link_authors select links.id, authors.id from links join authors on authors.identity = (1 + abs(hashtext(links.url) % 5000))::text`,
     );
     await query('vacuum analyze links, authors, link_authors');
@@ -93,11 +95,11 @@ describe('a hundred thousand links', function () {
 
   it('that all have old scores get new ones, in a few times of what it takes to write them', async () => {
     const { scores } = parts();
-    await query(`update links set scored_at = now() - interval '2 hours'`);
+    await write(`update links set scored_at = now() - interval '2 hours'`);
     const took = await timeOf(scores.computeStale);
     expect(await query(`select from links where (scored_at > now() - interval '1 hour') <> (status = 'Awaiting')`)).to.have.length(0);
     // The time of the database to write them, without reading and computing.
-    const written = await timeOf(() => query(`update links set priority_score = priority_score - 0.5, scored_at = now() where status = 'Awaiting'`));
+    const written = await timeOf(() => write(`update links set priority_score = priority_score - 0.5, scored_at = now() where status = 'Awaiting'`));
     expect(took, `${took} ms of ${written} ms`).to.be.below(6 * written);
   });
 });
