@@ -11,14 +11,14 @@ import { withoutIndexes } from './without-indexes.ts';
 const someId = '019b76da-a800-7000-8000-000000000001';
 const wordsAt = (rows: number) => Math.floor(rows / 20);
 
-// Six of ten wait for a decision; twenty are discarded after review, twenty have a rare word, and fifty are on each host and of each author, of however many.
+// Six of ten wait for a decision; twenty are discarded after review, twenty have a rare word, fifty are on each host and ten of each author, of however many.
 const fill = (links: number) => `
   insert into newsletters (id, sha256, title, received_date, destination_email, received_at, link_count, rejection)
   select case when n = 1 then '${someId}'::uuid else gen_random_uuid() end, sha256(n::text::bytea), case when n % ${Math.floor(links / 200)} = 0 then null else 'Weekly ' || n end,
     now() - n * interval '100 minutes', 'reader@example.org', now() - n * interval '100 minutes', 10, case when n % ${Math.floor(links / 200)} = 0 then 'too large' end
   from generate_series(1, ${links / 10}) n;
   insert into authors (id, identity, name) select case when n = 1 then '${someId}'::uuid else gen_random_uuid() end, n::text, 'Author ' || md5(n::text)
-  from generate_series(1, ${links / 50}) n;
+  from generate_series(1, ${links / 10}) n;
   insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at, decided_at)
   select case when n = 1 then '${someId}'::uuid else gen_random_uuid() end, 'https://host' || n % ${links / 50} || '.example/articles/' || n, sha256(n::text::bytea),
     'On ' || md5(n::text) || case when n % ${wordsAt(links)} = 7 then ' in Zanzibar' else ' and caches' end, status, at, at, 1, 1, 1 + n * 7919 % 900 / 100.0, now() + interval '1 day',
@@ -32,7 +32,7 @@ const fill = (links: number) => `
   select newsletters.id, links.id, n % 10, links.url, '{}' from generate_series(1, ${links}) n
     join links on url_sha256 = sha256(n::text::bytea) join newsletters on sha256 = sha256((1 + (n - 1) / 10)::text::bytea);
   insert into link_authors (link_id, author_id)
-  select links.id, authors.id from generate_series(1, ${links}) n join links on url_sha256 = sha256(n::text::bytea) join authors on identity = (1 + n % ${links / 50})::text;
+  select links.id, authors.id from generate_series(1, ${links}) n join links on url_sha256 = sha256(n::text::bytea) join authors on identity = (1 + n % ${links / 10})::text;
   insert into keywords (keyword, weight) values ('caches', 0.1), ('zanzibar', 0.2);`;
 
 /** @returns the URL of the database with so many links */
