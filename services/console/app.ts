@@ -23,7 +23,10 @@ import { newsletterPages } from './areas/links/newsletters.ts';
 import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
 import { searchPages } from './areas/search/search.ts';
+import { deadLetterPages } from './areas/system/dead-letters.ts';
+import { notificationPages } from './areas/system/notifications.ts';
 import { recordPages } from './areas/system/record.ts';
+import { systemPages } from './areas/system/system.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -49,7 +52,17 @@ export type ConsoleParts = {
 };
 
 /** Every page, action and resource that needs nothing but a visit. */
-const declared: readonly Declared[] = [...nowPages, ...bookmarkPages, ...linkPages, ...newsletterPages, ...authorPages, ...searchPages];
+const declared: readonly Declared[] = [
+  ...nowPages,
+  ...bookmarkPages,
+  ...linkPages,
+  ...newsletterPages,
+  ...authorPages,
+  ...searchPages,
+  ...systemPages,
+  ...deadLetterPages,
+  ...notificationPages,
+];
 
 /** Pages that ask the console's own tables beside the services. */
 const ownPages = (parts: OwnParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts)];

@@ -4,8 +4,10 @@ import { bookmarks } from './de/bookmarks.ts';
 import { events } from './de/events.ts';
 import { links } from './de/links.ts';
 import { me, record } from './de/me.ts';
+import { now } from './de/now.ts';
 import { search } from './de/search.ts';
+import { system } from './de/system.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, links, me, record, search, view };
+export const de: Texts = { access, bookmarks, events, links, me, now, record, search, system, view };

@@ -4,9 +4,11 @@ import { bookmarks } from './en/bookmarks.ts';
 import { events } from './en/events.ts';
 import { links } from './en/links.ts';
 import { me, record } from './en/me.ts';
+import { now } from './en/now.ts';
 import { search } from './en/search.ts';
+import { system } from './en/system.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, events, links, me, record, search, view };
+export const en = { access, bookmarks, events, links, me, now, record, search, system, view };
 
 export type Texts = typeof en;

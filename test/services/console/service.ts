@@ -32,7 +32,13 @@ export type TestConsole = {
 };
 
 export async function startConsole(databaseUrl: string, { environment = {}, log = silentLog, ...parts }: ConsoleOptions = {}): Promise<TestConsole> {
-  const config = readConfig({ DATABASE_URL: databaseUrl, Console__AdminPasswordHash: passwordHash, TrustedProxies: '127.0.0.1', ...environment });
+  const config = readConfig({
+    DATABASE_URL: databaseUrl,
+    Console__AdminPasswordHash: passwordHash,
+    TrustedProxies: '127.0.0.1',
+    APP_ENV: 'development',
+    ...environment,
+  });
   const lifecycle = createLifecycle(log);
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'console', log }));
   const metrics = createMetrics();

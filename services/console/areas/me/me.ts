@@ -13,7 +13,7 @@ import { isZone } from '../../view/locale.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, time } from '../../view/texts.ts';
 
-/** What the pages of people ask beside the services. */
+/** The console's own tables and sessions, which these pages ask beside the services. */
 export type OwnParts = {
   readonly store: Pick<ConsoleStore, 'choose' | 'sessionsOf' | 'endSession' | 'endOthers' | 'listActions'>;
   readonly sessions: Pick<Sessions, 'living'>;

@@ -31,7 +31,7 @@ export const record = {
   person: 'Person',
   area: 'Area',
   action: 'Action',
-  target: 'Of what',
+  target: 'Target',
   outcome: 'Outcome',
   outcomes: { done: 'done', refused: 'refused', failed: 'failed' },
   address: 'Address',

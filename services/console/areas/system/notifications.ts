@@ -1,0 +1,76 @@
+// Messages of the outbox: what was sent, what failed, and another try.
+import { z } from 'zod';
+import { Notification, NotificationStatus } from '../../../webhook-intake/dashboard/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { queryChoice } from '../../../platform/schema.ts';
+import { action, noFields, page, type Visit } from '../../pages.ts';
+import { pathOf } from '../../upstream/client.ts';
+import { filterForm } from '../../view/filters.ts';
+import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
+import { pager } from '../../view/pager.ts';
+import { pageHead } from '../../view/shell.ts';
+import { empty, filteredEmpty } from '../../view/states.ts';
+import { badge, time, type Tone } from '../../view/texts.ts';
+
+const path = '/system/notifications';
+const pageRows = 50;
+const Page = z.object({ items: z.array(Notification), next: z.string().nullable() });
+type Message = AnswerOf<typeof Notification>;
+const tones: Readonly<Record<Message['status'], Tone>> = { pending: 'info', sent: 'good', failed: 'bad' };
+
+const list = page({
+  path,
+  area: 'system',
+  query: z.object({ status: queryChoice(NotificationStatus).optional(), after: z.string().optional() }),
+  async show(visit) {
+    const { locale, ask, query } = visit;
+    const { system } = locale.t;
+    const { items, next } = await ask('intake').get('/api/v1/notifications', Page, { ...query, limit: pageRows });
+    const options = NotificationStatus.options.map((value) => ({ value, label: system.states[value] }));
+    const nothing = query.status === undefined ? empty({ title: system.noNotifications }) : filteredEmpty(locale, path);
+    return {
+      title: system.notifications,
+      body: [
+        pageHead({ title: system.notifications, trail: [{ label: locale.t.view.areas.system, href: '/system' }] }),
+        filterForm(locale, { path, query: { status: query.status }, filters: [{ kind: 'choice', name: 'status', label: system.state, options }] }),
+        items.length > 0 ? table({ caption: system.notifications, columns: columnsFor(visit), items, idOf: ({ id }) => id }) : nothing,
+        pager(locale, { path, query, shown: items.length, next }),
+        actionsFormElement(),
+      ],
+    };
+  },
+});
+
+function columnsFor({ locale, may }: Visit): readonly Column<Message>[] {
+  const { system } = locale.t;
+  return [
+    {
+      label: system.content,
+      kind: 'main',
+      cell: ({ notices: [first], notices }) => (notices.length > 1 ? `${first?.title ?? ''} +${notices.length - 1}` : (first?.title ?? '–')),
+    },
+    { label: system.state, cell: ({ status }) => badge(tones[status], system.states[status]) },
+    { label: system.channel, cell: ({ channel }) => channel },
+    { label: system.recipient, cell: ({ recipient }) => recipient },
+    { label: system.made, cell: ({ createdAt }) => time(locale, createdAt) },
+    { label: system.tries, kind: 'number', cell: ({ attemptCount }) => locale.format.number(attemptCount) },
+    { label: system.fault, kind: 'minor', cell: ({ lastError }) => lastError ?? '' },
+    ...(may('system', 'editor') ? [{ label: system.actions, kind: 'actions', cell: (message: Message) => retryButton(message, system.retry) } as const] : []),
+  ];
+}
+
+const retryButton = ({ id, status }: Message, label: string) =>
+  status === 'sent' ? null : actionButton({ path: `${path}/${id}/retry`, label, icon: 'again', inPlace: 'stay' });
+
+const retry = action({
+  path: '/system/notifications/{id}/retry',
+  area: 'system',
+  params: z.object({ id: z.string() }),
+  form: noFields,
+  async run({ params: { id }, locale, ask }) {
+    const { recipient } = await ask('intake').send({ method: 'POST', path: pathOf`/api/v1/notifications/${id}/retry` }, Notification);
+    return { message: locale.t.system.retried(recipient), target: recipient, to: path };
+  },
+});
+
+export const notificationPages = [list, retry];
