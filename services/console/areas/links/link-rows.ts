@@ -7,7 +7,7 @@ import type { Locale } from '../../view/locale.ts';
 import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
 import type { Link } from './digest.ts';
 
-/** What a decision needs to be offered. */
+/** The rights that decide which decisions are offered. */
 export type May = { readonly decide: boolean; readonly bookmark: boolean };
 export const mayOf = ({ may, has }: Pick<Visit, 'may' | 'has'>): May => ({
   decide: may('links', 'editor'),

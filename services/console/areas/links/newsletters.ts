@@ -145,7 +145,7 @@ function mailOf(locale: Locale, { id, title, from, to, remoteImages }: AnswerOf<
   ];
 }
 
-/** What the frame shows. The digest has taken out what runs, submits or fetches; the policy refuses it once more. */
+/** The content of the frame. The digest has taken out what runs, submits or fetches; the policy refuses it once more. */
 const mail = resource({
   path: '/newsletters/{id}/mail',
   area: 'links',
