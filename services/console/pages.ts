@@ -94,6 +94,8 @@ export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked
   readonly form: F;
   /** Forms above it are 413. Default: 64 KiB. */
   readonly maxFormBytes?: number;
+  /** Whether the form has a file, which `form` gets as its text in UTF-8. */
+  readonly hasFile?: true;
   readonly run: (visit: ActionVisit<P, F>) => Promise<Done>;
   /** For a choice of how pages look: the record would hold little else. */
   readonly isUnrecorded?: true;
@@ -114,19 +116,20 @@ export const fieldCheck = z
   .transform((value) => value === 'true');
 
 const usualFormBytes = 65_536;
+const withFile = 'multipart/form-data';
 const formMs = 20_000;
 
 /** A change, by a form. */
 export const action = <P extends MaybeSchema = undefined, F extends Schema = typeof noFields>(declared: ActionDeclaration<P, F>): Declared => ({
   ...checkedBy('action', declared, 'editor'),
   routeBy: (kit) => {
-    const { path, params, maxFormBytes = usualFormBytes } = declared;
+    const { path, params, maxFormBytes = usualFormBytes, hasFile } = declared;
     return route({
       method: 'post',
       path,
       summary: path,
       guard: kit.changeGuard,
-      body: rawBody({ mediaTypes: ['application/x-www-form-urlencoded'], maxBytes: maxFormBytes, timeoutMs: formMs }),
+      body: rawBody({ mediaTypes: [hasFile ? withFile : 'application/x-www-form-urlencoded'], maxBytes: maxFormBytes, timeoutMs: formMs }),
       answers: anyAnswer,
       ...(params && { params }),
       handle: (request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>) => act(kit, declared, request),
@@ -139,7 +142,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
   declared: ActionDeclaration<P, F>,
   request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>,
 ): Promise<Answer<number, Content | null>> {
-  const fields = readForm(request.body);
+  const fields = readForm(request.body, declared.hasFile ? request.headers['content-type'] : undefined);
   const back = kit.backOf(request, fields);
   const { params } = request;
   const visit = { ...kit.enter(request, { ...checkedBy('action', declared, 'editor'), back }), params };
@@ -163,14 +166,29 @@ async function act<P extends MaybeSchema, F extends Schema>(
 }
 
 /** The fields of a form: a text, or a list where a name comes several times. */
-function readForm(bytes: Buffer): Fields {
-  const all = Map.groupBy(new URLSearchParams(bytes.toString('utf8')), ([name]) => name);
+function readForm(bytes: Buffer, typeWithFile: string | undefined): Fields {
+  const text = bytes.toString('utf8');
+  const pairs = typeWithFile === undefined ? [...new URLSearchParams(text)] : readParts(text, typeWithFile);
+  const all = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries(
-    [...all].map(([name, pairs]) => {
-      const values = pairs.map(([, value]) => value);
+    [...all].map(([name, found]) => {
+      const values = found.map(([, value]) => value);
       return [name, values.length === 1 ? (values[0] ?? '') : values];
     }),
   );
+}
+
+/** The parts of multipart/form-data (RFC 7578), each as text. @throws Problem 400 for a body that is none */
+function readParts(text: string, type: string): (readonly [string, string])[] {
+  const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?/i.exec(type) ?? [];
+  const [before, ...parts] = `\r\n${text}`.split(`\r\n--${boundary}`);
+  if (boundary === undefined || before !== '' || !parts.pop()?.startsWith('--')) throw Common.malformed();
+  return parts.map((part) => {
+    const end = part.indexOf('\r\n\r\n');
+    const [, name] = /; name="([^"\r\n]*)"/i.exec(part.slice(0, Math.max(0, end))) ?? [];
+    if (name === undefined) throw Common.malformed();
+    return [name, part.slice(end + 4)] as const;
+  });
 }
 
 const checkedBy = (

@@ -26,7 +26,8 @@ export function decisionsOn({ t: { links } }: Locale, path: string, status: Link
   return all.flatMap(([next, rest]) => (next === status ? [] : [to(next, rest)]));
 }
 
-export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'status'>, may: May): VNode | null {
+/** @param may `hasWords`: beside the icons, where there is room */
+export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'status'>, may: May & { readonly hasWords?: boolean }): VNode | null {
   if (!may.decide) return null;
   const { links } = locale.t;
   const bookmark: Action = {
@@ -36,11 +37,11 @@ export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'sta
     key: 'b',
     inPlace: 'leave',
     tone: 'plain',
-    isIconOnly: true,
   };
+  const look = may.hasWords ? {} : ({ isIconOnly: true } as const);
   return actionBar(
-    decisionsOn(locale, `/links/${id}/decide`, status).map((one) => actionButton({ ...one, isIconOnly: true })),
-    may.bookmark ? actionButton(bookmark) : null,
+    decisionsOn(locale, `/links/${id}/decide`, status).map((one) => actionButton({ ...one, ...look })),
+    may.bookmark ? actionButton({ ...bookmark, ...look }) : null,
   );
 }
 

@@ -140,7 +140,11 @@ const one = page({
     return {
       title: link.title,
       body: [
-        pageHead({ title: link.title, trail: [{ label: locale.t.view.areas.links, href: path }], actions: buttonsOf(locale, link, mayOf(visit)) }),
+        pageHead({
+          title: link.title,
+          trail: [{ label: locale.t.view.areas.links, href: path }],
+          actions: buttonsOf(locale, link, { ...mayOf(visit), hasWords: true }),
+        }),
         h(
           'div',
           { class: 'card' },

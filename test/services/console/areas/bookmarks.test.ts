@@ -100,6 +100,135 @@ describe('console bookmarks', () => {
     expect(text).to.include('must not be empty');
   });
 
+  it('adds one with the entries that were given, and shows them once more where one is not valid', async () => {
+    const browser = await console.loggedIn();
+    const entered = { url: 'https://example.org/a', title: 'Flood maps', description: 'By year', tags: 'maps, rivers,,maps', folder: '', favorite: 'true' };
+    expect((await browser.post('/bookmarks', entered)).headers.get('location')).to.equal('/bookmarks');
+    const [added] = (await call(catalogue.url, 'GET', '/api/bookmarks')).body;
+    expect(added).to.deep.include({ url: entered.url, title: 'Flood maps', tags: ['maps', 'rivers'], favorite: true, folderId: null });
+    const refused = await browser.post('/bookmarks', { ...entered, url: 'javascript:alert(1)', title: '<b>' });
+    expect(refused.status).to.equal(400);
+    expect(refused.text).to.include('value="javascript:alert(1)"').and.to.include('value="&lt;b>"').and.to.include('aria-invalid="true"');
+    expect((await browser.post(`/bookmarks/${added.id}`, { ...entered, title: 'Other maps', favorite: [] })).status).to.equal(303);
+    expect((await call(catalogue.url, 'GET', `/api/bookmarks/${added.id}`)).body).to.include({ title: 'Other maps', favorite: false });
+  });
+
+  it('warns of a page that is there already, and takes an address of the share sheet', async () => {
+    await add({ title: 'Flood maps', url: 'http://127.0.0.1/a' });
+    const browser = await console.loggedIn();
+    for (const query of ['url=http://127.0.0.1/a?utm_source=x', `text=${encodeURIComponent('Look: http://127.0.0.1/a')}`]) {
+      const { status, text } = await browser.get(`/bookmarks/new?${query}`);
+      expect(status, query).to.equal(200);
+      expect(text).to.include('This page is in the bookmarks already').and.to.include('>Flood maps<').and.to.include('value="http://127.0.0.1/a');
+    }
+    expect((await browser.get('/bookmarks/new?url=javascript:alert(1)')).status).to.equal(200);
+  });
+
+  it('moves, tags, untags and deletes several, and takes each back', async () => {
+    const ids = [await add({ title: 'one', tags: ['maps'], url: 'https://example.org/1' }), await add({ title: 'two', url: 'https://example.org/2' })];
+    const { body: folder } = await call(catalogue.url, 'POST', '/api/folders', { headers: { 'X-Api-Key': apiKey }, body: { name: 'Maps' } });
+    const browser = await console.loggedIn();
+    const facts = async () => {
+      const { rows } = await catalogue.database.driver.query('select id from bookmarks order by date_added, id');
+      const found = await Promise.all(rows.map(({ id }) => call(catalogue.url, 'GET', `/api/bookmarks/${id}`)));
+      return found.map(({ body: { title, tags, folderId } }) => ({ title, tags, folderId }));
+    };
+    const before = await facts();
+    const steps: readonly (readonly [string, Record<string, string>, object])[] = [
+      ['move', { folder: folder.id }, { folderId: folder.id }],
+      ['tag', { tags: 'maps, rivers' }, { tags: ['maps', 'rivers'] }],
+      ['untag', { tags: 'maps' }, { tags: [] }],
+    ];
+    for (const [step, fields, after] of steps) {
+      const { status, text } = await browser.act(`/bookmarks/many/${step}`, { id: ids, ...fields });
+      expect([step, status]).to.deep.equal([step, 200]);
+      for (const bookmark of await facts()) expect(bookmark, step).to.deep.include(after);
+      const { undo } = JSON.parse(text);
+      expect((await browser.act(undo.path, undo.fields)).status).to.equal(200);
+      expect(await facts(), step).to.deep.equal(before);
+    }
+    const { undo } = JSON.parse((await browser.act('/bookmarks/many/delete', { id: ids })).text);
+    expect(await facts()).to.deep.equal([]);
+    expect((await browser.act(undo.path, undo.fields)).status).to.equal(200);
+    expect(await facts()).to.have.deep.members(before);
+    for (const step of ['move', 'tag', 'untag', 'delete'])
+      expect((await browser.act(`/bookmarks/many/${step}`, { folder: '', tags: 'a' })).status, step).to.equal(400);
+    expect((await browser.act('/bookmarks/many/restore', { bookmarks: '{' })).status).to.equal(400);
+  });
+
+  it('merges and deletes tags with any name, and asks for the name before it deletes', async () => {
+    await add({ tags: ['a/b <i>'], url: 'https://example.org/1' });
+    await add({ tags: ['maps'], url: 'https://example.org/2' });
+    const browser = await console.loggedIn();
+    const at = `/bookmarks/tags/${encodeURIComponent('a/b <i>')}`;
+    expect((await browser.get(at)).text)
+      .to.include('a/b &lt;i>')
+      .and.to.include('1 bookmark has it');
+    expect((await browser.post(at, { name: 'maps' })).headers.get('location')).to.equal('/bookmarks?tag=maps');
+    expect((await browser.post('/bookmarks/tags/maps/delete', { confirm: 'map' })).status).to.equal(400);
+    expect((await browser.post('/bookmarks/tags/maps/delete', { confirm: 'maps' })).status).to.equal(303);
+    expect((await call(catalogue.url, 'GET', '/api/tags')).body).to.deep.equal([]);
+    expect((await browser.get('/bookmarks/tags/maps')).status).to.equal(404);
+  });
+
+  it('makes, moves and deletes folders', async () => {
+    const browser = await console.loggedIn();
+    await browser.post('/bookmarks/folders', { name: 'Maps <i>', parent: '' });
+    const [folder] = (await call(catalogue.url, 'GET', '/api/folders')).body;
+    await browser.post('/bookmarks/folders', { name: 'Rivers', parent: folder.id });
+    await add({ folderId: folder.id });
+    expect((await browser.get('/bookmarks')).text)
+      .to.include('Maps &lt;i>')
+      .and.to.include('depth-1');
+    expect((await browser.post(`/bookmarks/folders/${folder.id}`, { name: 'Maps', parent: folder.id })).status).to.equal(400);
+    expect((await browser.post(`/bookmarks/folders/${folder.id}/delete`, { confirm: 'Maps' })).status).to.equal(400);
+    expect((await browser.post(`/bookmarks/folders/${folder.id}/delete`, { confirm: 'Maps <i>' })).status).to.equal(303);
+    const { rows } = await catalogue.database.driver.query('select name, parent_id from folders');
+    expect(rows).to.deep.equal([{ name: 'Rivers', parent_id: null }]);
+  });
+
+  it('imports a file that a browser exported, and exports one', async () => {
+    const browser = await console.loggedIn();
+    const file =
+      '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://example.org/é" TAGS="maps">Karten für Köln</A>\n<DT><A HREF="place:x">Browser</A>\n</DL><p>\n';
+    const upload = (fields: Record<string, string>) => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      form.set('file', new Blob([file], { type: 'text/html' }), 'bookmarks.html');
+      return browser.ask('/bookmarks/import', { method: 'POST', body: form }, { 'Sec-Fetch-Site': 'same-origin' });
+    };
+    expect((await upload({ dryRun: 'true' })).text).to.include('1 would be imported');
+    expect(await titles()).to.deep.equal([]);
+    const { status, text } = await upload({});
+    expect([status, text.includes('1 imported, 1 left out, 0 failed'), text.includes('>Browser<')]).to.deep.equal([200, true, true]);
+    expect(await titles()).to.deep.equal(['Karten für Köln']);
+    const exported = await browser.get('/bookmarks/export');
+    expect(exported.headers.get('content-disposition')).to.equal('attachment; filename="bookmarks.html"');
+    expect(exported.text).to.include('Karten für Köln');
+    const broken = await browser.ask(
+      '/bookmarks/import',
+      { method: 'POST', body: 'x' },
+      { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'multipart/form-data; boundary=a' },
+    );
+    expect(broken.status).to.equal(400);
+  });
+
+  it('filters by folder, tag, favourites and dead pages, and pages with these filters', async () => {
+    const { body: folder } = await call(catalogue.url, 'POST', '/api/folders', { headers: { 'X-Api-Key': apiKey }, body: { name: 'Maps' } });
+    await add({ title: 'in-folder', folderId: folder.id, tags: ['maps'], favorite: true, url: 'https://example.org/1' });
+    await add({ title: 'elsewhere', url: 'https://example.org/2' });
+    const browser = await console.loggedIn();
+    for (const query of [`folder=${folder.id}`, 'tag=maps', 'favorite=true', 'q=folder']) {
+      expect((await browser.get(`/bookmarks?${query}`)).text, query)
+        .to.include('>in-folder<')
+        .and.not.to.include('>elsewhere<');
+    }
+    expect((await browser.get('/bookmarks?untagged=true')).text)
+      .to.include('>elsewhere<')
+      .and.not.to.include('>in-folder<');
+    expect((await browser.get('/bookmarks?dead=true')).text).to.include('Clear filters');
+  });
+
   it('takes a reader to the list, and from no reader a change', async () => {
     const id = await add({ title: 'Flood maps' });
     const browser = await console.personWith({ bookmarks: 'reader' });

@@ -1,0 +1,62 @@
+// The catalogue of bookmarks as this area asks it: its folders as a tree, and the query of the list.
+import { z } from 'zod';
+import { Bookmark, Folder } from '../../../bookmarks/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { queryRepeated } from '../../../platform/schema.ts';
+import type { Visit } from '../../pages.ts';
+import { pathOf } from '../../upstream/client.ts';
+import type { Option } from '../../view/filters.ts';
+
+export const path = '/bookmarks';
+export const pageRows = 50;
+export const ById = z.object({ id: z.string() });
+
+export type Saved = AnswerOf<typeof Bookmark>;
+export type FolderOf = AnswerOf<typeof Folder>;
+
+const flag = z.literal('true').optional();
+export const ListQuery = z.object({
+  q: z.string().optional(),
+  tag: queryRepeated(z.string(), { max: 20 }),
+  folder: z.string().optional(),
+  subfolders: flag,
+  favorite: flag,
+  untagged: flag,
+  dead: flag,
+  sort: z.enum(['newest', 'oldest', 'title']).optional(),
+  after: z.string().optional(),
+});
+export type ListQuery = z.output<typeof ListQuery>;
+
+type Asking = Pick<Visit, 'ask'>;
+
+export const foldersOf = ({ ask }: Asking) => ask('bookmarks').get('/api/folders', z.array(Folder));
+export const bookmarkOf = ({ ask }: Asking, id: string) => ask('bookmarks').get(pathOf`/api/bookmarks/${id}`, Bookmark);
+
+export type Branch = { readonly folder: FolderOf; readonly depth: number };
+
+/** Folders in the order of a tree that is read from top to bottom, by name on each level. */
+export function treeOf(folders: readonly FolderOf[], compare: (one: string, other: string) => number): Branch[] {
+  const below = Map.groupBy(folders, ({ parentId }) => parentId);
+  const walk = (parentId: string | null, depth: number): Branch[] =>
+    (below.get(parentId) ?? [])
+      .toSorted((one, other) => compare(one.name, other.name))
+      .flatMap((folder) => [{ folder, depth }, ...(depth < 100 ? walk(folder.id, depth + 1) : [])]);
+  return walk(null, 0);
+}
+
+/** Folders to choose from; those below another are indented. */
+export const folderOptions = (tree: readonly Branch[], none: string): Option[] => [
+  { value: '', label: none },
+  ...tree.map(({ folder, depth }) => ({ value: folder.id, label: `${'\u2003'.repeat(depth)}${folder.name}` })),
+];
+
+/** Names between commas. */
+export const namesIn = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  ),
+];

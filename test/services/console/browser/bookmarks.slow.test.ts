@@ -1,0 +1,116 @@
+// Bookmarks by keys alone, in Chromium, on a real catalogue.
+import { expect } from 'chai';
+import type { BrowserContext, Page } from 'playwright-core';
+import { apiKey, migrations, startService, type TestService } from '../../bookmarks/service.ts';
+import { call } from '../../../support/call.ts';
+import { chromium } from '../../../support/chromium.ts';
+import { describeWith } from '../../../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { eventually } from '../../../support/wait.ts';
+import { useConsole } from '../service.ts';
+import { accessibilityFaults } from './accessibility.ts';
+import { openAs } from './sign-in.ts';
+
+describeWith(chromium, 'bookmarks in a browser', () => {
+  let database: TestDatabase;
+  let catalogue: TestService;
+  const console = useConsole(async () => {
+    database = await createTestDatabase({ schema: 'bookmarks', migrations });
+    catalogue = await startService({ databaseUrl: database.url });
+    return { environment: { Console__BookmarksUrl: catalogue.url, Console__BookmarksKey: apiKey } };
+  });
+  after(async () => {
+    await catalogue.close();
+    await database.drop();
+  });
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+  const send = async (path: string, body: object) => (await call(catalogue.url, 'POST', path, { headers: { 'X-Api-Key': apiKey }, body })).body;
+
+  beforeEach(async () => {
+    await catalogue.database.driver.query('truncate bookmarks, folders, tags');
+    const { id: folderId } = await send('/api/folders', { name: 'Databases <b>' });
+    await send('/api/folders', { name: 'Postgres', parentId: folderId });
+    for (let count = 0; count < 12; count++) {
+      const tags = count % 2 === 0 ? ['maps', 'a tag of many words'] : ['map'];
+      await send('/api/bookmarks', {
+        url: `https://example.org/${count}`,
+        title: `${'Flood maps of the Shannon '.repeat((count % 3) + 1)}${count}`,
+        tags,
+        folderId: count % 4 === 0 ? folderId : null,
+        description: 'By year & "place"',
+      });
+    }
+    complaints = [];
+    context = await openAs(await console.loggedIn(), console.url, complaints);
+    page = await context.newPage();
+  });
+  afterEach(() => context.close());
+  const stored = async () => Number((await catalogue.database.driver.query('select count(*) as n from bookmarks')).rows[0].n);
+
+  it('adds, edits, marks and deletes by keys, and undoes the deletion', async () => {
+    await page.goto('/bookmarks');
+    await page.keyboard.press('n');
+    await page.waitForURL('**/bookmarks/new');
+    await page.locator('#content .entry [name=url]').fill('https://example.org/new');
+    await page.locator('#content .entry [name=title]').fill('A new one');
+    await page.keyboard.press('Enter');
+    await page.getByText('“A new one” is saved').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await page.getByRole('textbox', { name: 'Tags' }).fill('maps, rivers');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'rivers' }).first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('d');
+    expect(await page.locator('[data-row]').count()).to.equal(12);
+    await eventually(async () => expect(await stored()).to.equal(12));
+    await page.keyboard.press('u');
+    expect(await page.locator('[data-row]').count()).to.equal(13);
+    await eventually(async () => expect(await stored()).to.equal(13));
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('merges two tags', async () => {
+    await page.goto('/bookmarks/tags');
+    await page.getByRole('link', { name: /^map\s*6$/ }).click();
+    await page.getByRole('combobox', { name: 'New name' }).fill('maps');
+    await page.keyboard.press('Enter');
+    await page.getByText('“map” is “maps” now').waitFor();
+    expect(await page.locator('[data-row]').count()).to.equal(12);
+  });
+
+  it('moves several into a folder', async () => {
+    await page.goto('/bookmarks');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByRole('combobox', { name: 'To folder' }).selectOption({ label: '\u2003Postgres' });
+    await page.getByRole('button', { name: 'Move' }).click();
+    await page.getByText('2 bookmarks are changed').waitFor();
+    await page.getByRole('link', { name: 'Postgres' }).click();
+    await eventually(async () => expect(await page.locator('[data-row]').count()).to.equal(2));
+  });
+
+  for (const width of [320, 1280]) {
+    it(`is accessible and fits the window: ${width} px`, async () => {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of [
+        '/bookmarks',
+        '/bookmarks?q=nothing',
+        '/bookmarks/new',
+        '/bookmarks/tags',
+        '/bookmarks/tags/maps',
+        '/bookmarks/folders',
+        '/bookmarks/files',
+      ]) {
+        await page.goto(path);
+        expect(await accessibilityFaults(page), path).to.deep.equal([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).to.be.at.most(0);
+      }
+      expect(complaints).to.deep.equal([]);
+    });
+  }
+});
