@@ -29,6 +29,28 @@ describeWith(helm, 'a pod', () => {
     }
   });
 
+  it('of the secrets service has a token of the API, and rights for reviews, only where it checks tokens of ServiceAccounts', async () => {
+    const withTokens = { services: { secrets: { settings: { Secrets__ServiceAccounts: 'on' } } } };
+    for (const [values, hasToken] of [
+      [undefined, false],
+      [withTokens, true],
+    ] as const) {
+      const manifests = await render(values);
+      const tokens = podsOf(manifests).filter(({ owner, pod }) => owner.kind !== 'Job' && pod.spec.automountServiceAccountToken !== false);
+      expect(tokens.map(({ owner }) => keyOf(owner))).to.deep.equal(hasToken ? ['Deployment/signalbox-secrets'] : []);
+      const [role, ...others] = ofKind(manifests, 'ClusterRole');
+      expect(others).to.deep.equal([]);
+      expect(role?.['rules']).to.deep.equal(
+        hasToken
+          ? [
+              { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+              { nonResourceURLs: ['/openid/v1/jwks'], verbs: ['get'] },
+            ]
+          : undefined,
+      );
+    }
+  });
+
   it('of Signalbox is probed where design and services say', async () => {
     for (const { owner, pod } of await staying()) {
       if (owner.kind !== 'Deployment') continue;
