@@ -145,8 +145,14 @@ const wrappers: readonly Wrapper[] = [
   { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, target: base64Member('e') },
   { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
   { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
-  { at: /^lm?\.(?:facebook|instagram)\.com(?:\/l\.php)?$/, target: parameter('u') },
-  { at: /^(?:www\.)?linkedin\.com\/(?:redir\/redirect|safety\/go)$/, target: parameter('url') },
+  { at: /^(?:www\.)?bing\.com\/ck\/a$/, target: (_, url) => fromBase64(rawValueOf(url, 'u').replace(/^a1/, '')) },
+  { at: /^r\.search\.yahoo\.com\/.*\/RU=([^/]+)/, target: percentEncoded },
+  { at: /^lm?\.(?:facebook|instagram|messenger|workplace|threads)\.(?:com|net)(?:\/l\.php)?$/, target: parameter('u') },
+  { at: /^(?:www\.)?linkedin\.com\/(?:(?:comm\/)?redir\/redirect|safety\/go)$/, target: parameter('url') },
+  { at: /^t\.me\/iv$/, target: parameter('url') },
+  { at: /^(?:[a-z]{2,3}\.)?pinterest\.[a-z.]{2,6}\/offsite$/, target: parameter('url') },
+  { at: /^steamcommunity\.com\/linkfilter$/, target: parameter('url', 'u') },
+  { at: /^(?:href\.li|anonym\.to)$/, target: (_, { search }) => search.slice(1) },
   { at: /^(?:out\.reddit\.com|slack-redir\.net|disq\.us)\//, target: parameter('url') },
   { at: /^(?:html\.)?duckduckgo\.com\/l$/, target: parameter('uddg') },
   { at: /^(?:www\.)?vk\.com\/away\.php$/, target: parameter('to') },
@@ -165,6 +171,7 @@ const wrappers: readonly Wrapper[] = [
   { at: /^protect\d*\.fireeye\.com\/(?:v\d\/)?url$/, target: parameter('u') },
   { at: /^clicktime\.(?:symantec\.com|cloud\.postoffice\.net)(?:\/|$)/, target: parameter('u') },
   { at: /^link\.edgepilot\.com\/s\//, target: parameter('u') },
+  { at: /^scanmail\.trustwave\.com$/, target: parameter('u') },
   { at: /^[^/]+\/fmlurlsvc$/, target: parameter('url') },
   { at: /^(?:url\.avanan\.click|protect\.checkpoint\.com)\/v2\//, target: underscored },
   { at: /^deref-(?:gmx|web|mail)\.(?:net|com|de)\//, target: parameter('redirecturl') },
@@ -174,6 +181,9 @@ const wrappers: readonly Wrapper[] = [
   { at: /\/e\/c\/(eyJ[\w%=-]+)/, target: base64Member('href') }, // Customer.io
   { at: /\/track\/click(?:\/|$)/, target: (_, url) => textAt(textAt(fromBase64(rawValueOf(url, 'p')), 'p') ?? '', 'url') }, // Mandrill
   { at: /^mandrillapp\.com\/track\/click\.php$/, target: parameter('url') },
+  { at: /\/prod\/link-tracker$/i, target: (_, url) => fromBase64(rawValueOf(url, 'redirectUrl')) }, // ActiveCampaign
+  { at: /\.dripemail\d*\.com\/c\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // Drip
+  { at: /^mailtrack\.io\/(?:trace\/)?link\//, target: parameter('url') },
   { at: /\/c\/(eJ[\w-]{20,})$/, target: compressedQuery }, // Mailgun
   { at: /^(?:click|track)\.pstmrk\.it\/\d(s?)\/([^/]+)/, target: ([, secure = '', encoded = '']) => `http${secure}://${decode(encoded)}` }, // Postmark
   { at: /^lnks\.gd\/l\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // GovDelivery
