@@ -1,7 +1,7 @@
 // How a page, an action and a resource are declared: one declaration gives the route, its checks, and the types of its handler.
 import { z } from 'zod';
 import { type Faults, parseInto } from '../platform/faults.ts';
-import { answer, type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
+import { type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
 import type { Role } from './contract.ts';
 import type { Done, Fields, Kit, PageArea, Shown, Visit } from './visits.ts';
@@ -202,5 +202,3 @@ const checkedBy = (
   role: role ?? least,
   isRecentLoginNeeded,
 });
-
-export const goTo = (path: string) => answer(303, null, { Location: path });

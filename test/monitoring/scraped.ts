@@ -31,6 +31,7 @@ const sent = 8;
 const holders = /^signalbox_(?:broker_queue_messages|worker_oldest_message_seconds)\{.*\} (\S+)$/gm;
 /** Three queues of each connection, and two workers. */
 const holderCount = 2 * 3 + 2;
+const firstPassword = 'the first person of the tests';
 const masterKeys = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 export async function startScraped(): Promise<Scraped> {
@@ -52,6 +53,12 @@ export async function startScraped(): Promise<Scraped> {
   });
   const geocoding = await startOne(database.url, ['worker', 'geocoding', '--loop'], {});
   const listings = await startOne(database.url, ['serve', 'listings'], { Listings__AccessTokens: 'the reader of the tests' });
+  const console = await startOne(database.url, ['serve', 'console'], {
+    Console__AdminPassword: firstPassword,
+    Console__BookmarksUrl: bookmarks.url,
+    Console__BookmarksKey: 'no credential of the bookmarks',
+  });
+  await visit(console.url);
 
   // Nothing is there: what is scraped is that.
   const mailbox = await startOne(database.url, ['worker', 'mailbox', '--loop'], {
@@ -70,7 +77,8 @@ export async function startScraped(): Promise<Scraped> {
   for (let number = 0; number < sent; number++) answers.push(await forge.deliver(examplePayload(number)));
   forge.close();
   const strangers = [randomUUID(), ...answers.map(({ deliveryId }) => deliveryId), 'stationmaster', 'railway/signals'];
-  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, bookmarks.url, listings.url, digest.url]) await fetch(`${url}/${strangers[0] ?? ''}`);
+  for (const url of [...flow.relayUrls, flow.intakeUrl, secrets.url, bookmarks.url, listings.url, digest.url, console.url])
+    await fetch(`${url}/${strangers[0] ?? ''}`);
   await fetch(`${flow.relayUrls[0] ?? ''}/Forge`, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } });
   await eventually(async () => (await loggedDeliveries(database.url)).size === promised(answers).length, { withinMs: 60_000 });
 
@@ -92,10 +100,11 @@ export async function startScraped(): Promise<Scraped> {
     'digest-0': digest.metricsUrl,
     'mail-0': mailbox.metricsUrl,
     'dead-links-0': deadLinks.metricsUrl,
+    'console-0': console.metricsUrl,
   };
   let closed: Promise<void> | undefined;
   const close = async () => {
-    await Promise.all([secrets, bookmarks, listings, geocoding, digest, mailbox, deadLinks].map(({ process }) => process.kill()));
+    await Promise.all([secrets, bookmarks, listings, geocoding, digest, mailbox, deadLinks, console].map(({ process }) => process.kill()));
     await flow.close();
     await database.drop();
   };
@@ -113,6 +122,14 @@ export async function startScraped(): Promise<Scraped> {
       ),
     close: () => (closed ??= close()),
   };
+}
+
+/** Logs in, and looks at a page that asks a service. */
+async function visit(consoleUrl: string): Promise<void> {
+  const body = new URLSearchParams({ name: 'admin', password: firstPassword });
+  const login = await fetch(`${consoleUrl}/login`, { method: 'POST', body, headers: { 'Sec-Fetch-Site': 'same-origin' }, redirect: 'manual' });
+  const [cookie = ''] = login.headers.get('set-cookie')?.split(';') ?? [];
+  await fetch(`${consoleUrl}/bookmarks`, { headers: { Cookie: cookie } });
 }
 
 /** Rules that no delivery here matches. */

@@ -2,7 +2,7 @@
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import type { Sessions } from '../../access/sessions.ts';
-import { Problems } from '../../contract.ts';
+import { areas, Problems } from '../../contract.ts';
 import { action, noFields, page, type Visit } from '../../pages.ts';
 import type { ConsoleStore, Session } from '../../store.ts';
 import { isLanguage } from '../../texts/texts.ts';
@@ -48,7 +48,11 @@ const overview = ({ store, sessions }: OwnParts) =>
 function sessionTable({ locale, session: own }: Visit, sessions: readonly Session[]): VNode {
   const { me } = locale.t;
   const columns: readonly Column<Session>[] = [
-    { label: me.browser, kind: 'main', cell: ({ id, browser }) => [browser || locale.t.view.none, ' ', id === own.id ? badge('good', me.thisOne) : null] },
+    {
+      label: me.browser,
+      kind: 'main',
+      cell: ({ id, browser }) => [browserName(browser) || locale.t.view.none, ' ', id === own.id ? badge('good', me.thisOne) : null],
+    },
     { label: me.address, cell: ({ address }) => address },
     { label: me.begun, cell: ({ createdAt }) => time(locale, createdAt.toISOString()) },
     { label: me.seen, cell: ({ seenAt }) => time(locale, seenAt.toISOString(), 'ago') },
@@ -59,6 +63,16 @@ function sessionTable({ locale, session: own }: Visit, sessions: readonly Sessio
     },
   ];
   return table({ caption: me.sessions, columns, items: sessions, idOf: ({ id }) => id });
+}
+
+const browsers = /(?:Edg|OPR|Firefox|HeadlessChrome|Chrome|Version)\/\d+/;
+const systems = /Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux/;
+
+/** `Firefox 140, Linux`; as it came where that cannot be read out of it. */
+function browserName(userAgent: string): string {
+  const [browser] = browsers.exec(userAgent) ?? [];
+  const [system] = systems.exec(userAgent) ?? [];
+  return browser === undefined ? userAgent : [browser.replace('/', ' ').replace('Version', 'Safari'), system].filter(Boolean).join(', ');
 }
 
 const othersButton = (label: string): VNode => h('div', { class: 'buttons' }, actionButton({ path: `${path}/sessions/end-others`, label }));
@@ -75,6 +89,7 @@ const zoneForm = ({ locale, person: { zone } }: Visit): VNode =>
       name: 'zone',
       label: locale.t.me.zone,
       hint: locale.t.me.zoneHint,
+      isRequired: true,
       value: zone,
       options: zones.map((value) => ({ value, label: value })),
     }),
@@ -84,9 +99,11 @@ const rolesOf = ({ locale, person: { roles } }: Visit): VNode =>
   h(
     'dl',
     { class: 'details' },
-    Object.entries(roles).map(([name, role]) => h('div', null, h('dt', null, nameOf(locale.t.view.areas, name)), h('dd', null, locale.t.me.roleNames[role]))),
+    areas.map((one) => {
+      const role = roles[one];
+      return h('div', null, h('dt', null, locale.t.view.areas[one]), h('dd', null, role ? locale.t.me.roleNames[role] : '–'));
+    }),
   );
-const nameOf = (names: Readonly<Record<string, string>>, area: string) => names[area] ?? area;
 
 const endSession = ({ store }: OwnParts) =>
   action({
