@@ -4,6 +4,7 @@ import { activeRow } from './rows.ts';
 
 const mostRows = 100;
 const topPixels = 160;
+const retryMs = 10_000;
 
 export function followLists(): void {
   const list = find('[data-live]');
@@ -35,7 +36,18 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
       paint();
     });
     source.addEventListener('open', () => paint());
-    source.addEventListener('error', () => paint(true));
+    source.addEventListener('found', () => paint());
+    source.addEventListener('lost', () => paint(true));
+    // The list has missed too much, or its session has ended: the page is made anew, and leads to the login where it must.
+    source.addEventListener('behind', () => location.reload());
+    source.addEventListener('ended', () => location.reload());
+    source.addEventListener('error', () => {
+      paint(true);
+      if (source?.readyState !== EventSource.CLOSED) return;
+      // A refusal ends the source, which by itself comes back only from lost connections.
+      close();
+      setTimeout(open, retryMs);
+    });
   }
 
   function close(): void {

@@ -15,7 +15,7 @@ type PlotSpan = z.output<typeof PlotSpan>;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
-const mostSeries = 6;
+const mostSeries = 5;
 
 /** Statistics are counted by source, forge and event only. */
 export const isPlotted = ({ source: _source, forge: _forge, event: _event, ...others }: EventFilter): boolean =>
@@ -62,7 +62,7 @@ function startsOf(known: readonly number[], { end, ms, places }: Axis): number[]
 function placeOf({ format }: Locale, span: PlotSpan, { start, index }: { readonly start: number; readonly index: number }) {
   const at = new Date(start);
   const label = span === 'hours' ? format.time(at) : format.day(at);
-  return { label, ...(index % (span === 'hours' ? 4 : 7) === 0 && { tick: label }) };
+  return { label, ...(index % (span === 'hours' ? 6 : 7) === 0 && { tick: label }) };
 }
 
 type Counted = { readonly source: string; readonly event: string; readonly points: readonly { readonly start: string; readonly received: number }[] };

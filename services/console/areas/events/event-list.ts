@@ -93,7 +93,7 @@ function filtersOf({ t }: Locale, counted: Counted | undefined): readonly Filter
   ];
 }
 
-const shownValues = 8;
+const shownValues = 6;
 
 /** Links to what the list can be narrowed to, with how many events of it there are; a chosen one leads back. */
 function facets(

@@ -15,10 +15,16 @@ export const kindOf = ({ event, action }: Pick<ShownEvent, 'event' | 'action'>) 
 export const titleOf = ({ title, repository }: Pick<ShownEvent, 'title' | 'repository'>) =>
   title !== null && repository !== null && title.startsWith(`[${repository}] `) ? title.slice(repository.length + 3) : title;
 
-const scoreTone = (score: number): Tone => (score >= 9 ? 'bad' : score >= 7 ? 'warn' : 'plain');
+/** The title without what the columns beside it say. */
+function secondLine({ event, action, ...about }: Pick<ShownEvent, 'title' | 'repository' | 'event' | 'action'>): string {
+  const title = titleOf(about) ?? '';
+  const kind = [event, action].filter(Boolean).join(' ');
+  return title.startsWith(kind) ? title.slice(kind.length).replace(/^:? /, '') : title;
+}
 
-export const scoreBadge = ({ format, t }: Locale, score: number): VNode =>
-  h('span', { title: t.events.scoreHint }, badge(scoreTone(score), format.number(score)));
+const scoreTone = (score: number): Tone => (score >= 9 ? 'warn' : score >= 7 ? 'info' : 'plain');
+
+export const scoreBadge = ({ format }: Locale, score: number): VNode => badge(scoreTone(score), format.number(score));
 
 export function eventColumns(locale: Locale): readonly Column<ShownEvent>[] {
   const { events } = locale.t;
@@ -26,13 +32,13 @@ export function eventColumns(locale: Locale): readonly Column<ShownEvent>[] {
     {
       label: events.event,
       kind: 'main',
-      cell: (event) => [rowLink(eventPath(event.id), kindOf(event)), event.title === null ? null : h('div', { class: 'second' }, titleOf(event))],
+      cell: (event) => [rowLink(eventPath(event.id), kindOf(event)), secondLine(event) === '' ? null : h('div', { class: 'second' }, secondLine(event))],
     },
     { label: events.repository, cell: ({ repository }) => repository },
-    { label: events.sender, cell: ({ sender, senderClass }) => h('span', { title: senderClass ?? undefined }, sender) },
+    { label: events.sender, cell: ({ sender }) => sender },
     { label: events.source, kind: 'minor', cell: ({ source, forge }) => forge ?? source },
     { label: events.score, kind: 'number', cell: ({ score }) => scoreBadge(locale, score) },
-    { label: events.bytes, kind: 'number', cell: ({ bytes }) => h('span', { class: 'quiet' }, locale.format.bytes(bytes)) },
+    { label: events.bytes, kind: 'number', cell: ({ bytes }) => locale.format.bytes(bytes) },
     { label: events.received, kind: 'number', cell: ({ receivedAt }) => time(locale, receivedAt) },
     {
       label: events.actions,

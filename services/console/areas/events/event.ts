@@ -93,7 +93,7 @@ const show = page({
 const headerList = ({ headers }: Detail) => h('div', { class: 'card' }, detailList(Object.entries(headers).map(([name, value]) => [name, code(value)])));
 
 const curl = (locale: Locale, event: Detail, payload: Payload): VNode =>
-  copyable(locale, curlOf(event, 'text' in payload ? payload.text : undefined), { label: locale.t.events.curl, isFolded: true });
+  copyable(locale, curlOf(event, 'text' in payload ? payload.text : undefined), { label: locale.t.events.showCurl, isFolded: true });
 
 function buttons({ t: { events } }: Locale, { id, source }: Detail): VNode[] {
   const path = eventPath(id);
