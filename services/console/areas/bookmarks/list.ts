@@ -112,7 +112,7 @@ function sides(locale: Locale, { tree, counts, query, mayChange }: Sides): VNode
   const tags = used
     .slice(0, mostTags)
     .map(({ name, count: total }) => link(withQuery(path, { tag: name }), name, { total, isCurrent: query.tag?.[0] === name }));
-  const more = (href: string, label: string) => h('li', null, h('a', { class: 'quiet', href }, label));
+  const more = (href: string, label: string) => h('li', null, h('a', { class: 'more', href }, label));
   return h(
     'details',
     { class: 'sides', open: query.folder !== undefined || query.tag?.[0] !== undefined },
@@ -121,9 +121,9 @@ function sides(locale: Locale, { tree, counts, query, mayChange }: Sides): VNode
       'nav',
       { 'aria-label': bookmarks.folders },
       h('h2', null, bookmarks.folders),
-      h('ul', null, folders, mayChange ? more(`${path}/folders`, bookmarks.newFolder) : null),
+      h('ul', null, folders, mayChange ? more(`${path}/folders`, bookmarks.changeFolders) : null),
     ),
-    h('nav', { 'aria-label': bookmarks.tags }, h('h2', null, bookmarks.tags), h('ul', null, tags, more(`${path}/tags`, bookmarks.tagsPage))),
+    h('nav', { 'aria-label': bookmarks.tags }, h('h2', null, bookmarks.tags), h('ul', null, tags, more(`${path}/tags`, bookmarks.allTags))),
   );
 }
 
@@ -168,7 +168,7 @@ function about(locale: Locale, { url, tags, dateAdded, favorite, dead, status }:
 
 const mostCharacters = 160;
 const excerpt = (text: string) =>
-  text === '' ? null : h('span', { class: 'quiet' }, text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+  text === '' ? null : h('span', { class: 'excerpt' }, text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
 function buttons(locale: Locale, { id, favorite }: Saved): VNode {
   const { bookmarks } = locale.t;

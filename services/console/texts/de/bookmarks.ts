@@ -53,6 +53,8 @@ export const bookmarks: Texts['bookmarks'] = {
   withTags: 'Schlagwörter',
   toFolder: 'In den Ordner',
   tagsPage: 'Schlagwörter',
+  allTags: 'Alle Schlagwörter',
+  changeFolders: 'Ordner ändern',
   rename: 'Umbenennen',
   newName: 'Neuer Name',
   mergeHint: 'Gibt es ein Schlagwort dieses Namens, werden beide eins.',

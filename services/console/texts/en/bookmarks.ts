@@ -52,6 +52,8 @@ export const bookmarks = {
   withTags: 'Tags',
   toFolder: 'To folder',
   tagsPage: 'Tags',
+  allTags: 'All tags',
+  changeFolders: 'Change folders',
   rename: 'Rename',
   newName: 'New name',
   mergeHint: 'If there is a tag of this name, the two are merged.',
