@@ -1,5 +1,6 @@
 // Reads with tokens of ServiceAccounts, which a real API server makes and reviews.
 import { expect } from 'chai';
+import nodeVault from 'node-vault';
 import { createTransport } from '../../../../services/platform/api-server.ts';
 import { createFaultProxy, type FaultProxy } from '../../../support/fault-proxy.ts';
 import { kubernetes, sharedApiServer } from '../../../support/kubernetes.ts';
@@ -275,6 +276,13 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
         const self = await call(service.url, { path: '/v1/auth/token/lookup-self', headers: { 'X-Vault-Token': auth.client_token } });
         expect(self.body).to.have.nested.property('data.ttl').that.is.within(3500, 3600);
       }
+    });
+
+    it('begin with the login of node-vault, as its users have it', async () => {
+      const client = nodeVault({ endpoint: service.url });
+      await client.kubernetesLogin({ mount_point: 'kubernetes', role: 'any', jwt: await cluster.tokenOf() });
+      const answer: unknown = await client.read('local/data/password');
+      expect(answer).to.have.nested.property('data.data.value', value);
     });
 
     it('are refused by the login of Vault for anything but the token of a bound account', async () => {
