@@ -1,5 +1,6 @@
 // For each alert: input that makes it fire, and input close to it that does not.
 import { intakeCases } from './intake-cases.ts';
+import { consoleCases } from './console-cases.ts';
 import { mailCases } from './mail-cases.ts';
 import { operatorCases } from './operator-cases.ts';
 import { secretsCases } from './secrets-cases.ts';
@@ -367,7 +368,7 @@ const otherCases: readonly Cases[] = [
   },
 ];
 
-const all: readonly Cases[] = [...relayCases, ...otherCases, ...intakeCases, ...mailCases, ...secretsCases, ...serverCases, ...operatorCases];
+const all: readonly Cases[] = [...relayCases, ...otherCases, ...intakeCases, ...mailCases, ...consoleCases, ...secretsCases, ...serverCases, ...operatorCases];
 export const alertCases: readonly AlertCase[] = all.flatMap(({ alert, labels, fires, silent }) => [
   ...Object.entries(fires).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [labels] })),
   ...Object.entries(silent).map(([when, [given, at]]) => ({ alert, when, given, at, firing: [] })),
