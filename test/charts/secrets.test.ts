@@ -38,7 +38,7 @@ const optionalSecrets = [...new Set([...components.values()].flatMap(({ optional
 describeWith(helm, 'the keys of a pod', () => {
   it('are those of its service', async () => {
     const workers = (name: string) => ({ workers: { [name]: { enabled: true } } });
-    const services = { 'link-digest': workers('digest'), bookmarks: workers('dead-links'), mail: { enabled: true } };
+    const services = { 'link-digest': workers('digest'), bookmarks: workers('dead-links'), mail: { enabled: true }, console: { secrets: { enabled: true } } };
     const given = await keysByComponent({ redis: { enabled: true }, services });
     for (const [component, { schema = '', brokerUser = '', broker, redis = false, credentials = [], optionalCredentials = [] }] of components) {
       const servers = [
@@ -117,7 +117,10 @@ describeWith(helm, 'the keys of a pod', () => {
   it('come from a service’s own Secret, and the rest from the common one', async () => {
     const keys = await keysByComponent({ services: { secrets: { existingSecret: 'master-keys' } } });
     expect(keys['secrets']).to.deep.equal(
-      [...of('master-keys', 'Encryption__MasterKeys', 'Events__Secret', 'Management__AdminApiKey'), ...own('postgres-secrets-password')].sort(),
+      [
+        ...of('master-keys', 'Console__SecretsToken', 'Encryption__MasterKeys', 'Events__Secret', 'Management__AdminApiKey'),
+        ...own('postgres-secrets-password'),
+      ].sort(),
     );
   });
 
