@@ -20,6 +20,12 @@ import { createFollowing } from './areas/events/following.ts';
 import { authorPages } from './areas/links/authors.ts';
 import { linkPages } from './areas/links/links.ts';
 import { newsletterPages } from './areas/links/newsletters.ts';
+import { decisionActions } from './areas/listings/decisions.ts';
+import { listingPages } from './areas/listings/listing.ts';
+import { listPages } from './areas/listings/listings.ts';
+import { mapPages } from './areas/listings/map.ts';
+import { presetPages } from './areas/listings/presets.ts';
+import { rentPages } from './areas/listings/rents.ts';
 import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
 import { searchPages } from './areas/search/search.ts';
@@ -62,6 +68,12 @@ const declared: readonly Declared[] = [
   ...systemPages,
   ...deadLetterPages,
   ...notificationPages,
+  ...listPages,
+  ...mapPages,
+  ...rentPages,
+  ...listingPages,
+  ...decisionActions,
+  ...presetPages,
 ];
 
 /** Pages that ask the console's own tables beside the services. */
@@ -86,7 +98,7 @@ export function createConsoleApp({
   const logins = createLogins({ store, config, limit, clock });
   const actions = createActionRecord({ store, clock, log, count: countActions(metrics) });
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
-  const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, clock });
+  const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
   const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
   const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages({ store, sessions })];

@@ -68,6 +68,8 @@ export type Visit = {
   readonly may: (area: Area, role?: Role) => boolean;
   /** Whether this console has the service. */
   readonly has: (service: ServiceName) => boolean;
+  /** Whether the policy of pages lets them show a picture of this address. */
+  readonly isPictureShown: (url: string) => boolean;
   /** The API of a service, asked for this person. */
   readonly ask: (service: ServiceName) => Asked;
 };
@@ -91,6 +93,7 @@ export type KitParts = {
   readonly upstreams: Upstreams;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
+  readonly imageOrigins: readonly string[];
   readonly clock: () => Date;
 };
 
@@ -119,7 +122,7 @@ function languageOf(accepted: string): Language {
 
 export type Kit = ReturnType<typeof createKit>;
 
-export function createKit({ sessions, store, upstreams, actions, assets, clock }: KitParts) {
+export function createKit({ sessions, store, upstreams, actions, assets, imageOrigins, clock }: KitParts) {
   const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
 
   function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
@@ -157,6 +160,7 @@ export function createKit({ sessions, store, upstreams, actions, assets, clock }
       signal,
       may: (asked, role = 'reader') => allows(person.roles, asked, role),
       has: upstreams.has,
+      isPictureShown: (picture) => imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
       ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
     };
   }

@@ -3,6 +3,7 @@ import { access } from './de/access.ts';
 import { bookmarks } from './de/bookmarks.ts';
 import { events } from './de/events.ts';
 import { links } from './de/links.ts';
+import { listings } from './de/listings.ts';
 import { me, record } from './de/me.ts';
 import { now } from './de/now.ts';
 import { search } from './de/search.ts';
@@ -10,4 +11,4 @@ import { system } from './de/system.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, links, me, now, record, search, system, view };
+export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, system, view };

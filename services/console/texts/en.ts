@@ -3,12 +3,13 @@ import { access } from './en/access.ts';
 import { bookmarks } from './en/bookmarks.ts';
 import { events } from './en/events.ts';
 import { links } from './en/links.ts';
+import { listings } from './en/listings.ts';
 import { me, record } from './en/me.ts';
 import { now } from './en/now.ts';
 import { search } from './en/search.ts';
 import { system } from './en/system.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, events, links, me, now, record, search, system, view };
+export const en = { access, bookmarks, events, links, listings, me, now, record, search, system, view };
 
 export type Texts = typeof en;

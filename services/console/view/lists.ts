@@ -123,8 +123,13 @@ export const actionBar = (...actions: ComponentChildren[]): VNode => h('div', { 
 const bulkForm = 'bulk';
 
 /** The box that selects a row for the bar of actions below the list. */
-export const selectBox = (locale: Locale, id: string, name: string): VNode =>
-  h('input', { type: 'checkbox', form: bulkForm, name: 'id', value: id, 'aria-label': locale.t.view.selection.row(name), 'data-select': true });
+export const selectBox = (locale: Locale, id: string, name: string): VNode => keyedBox(locale, { id, name });
+
+/** As `selectBox`, for rows to which `x` does something else: `key` selects them. */
+export function keyedBox({ t }: Locale, { id, name, key }: { readonly id: string; readonly name: string; readonly key?: string }): VNode {
+  const keys = key === undefined ? {} : { 'data-key': key, 'data-key-label': t.view.keys.select };
+  return h('input', { type: 'checkbox', form: bulkForm, name: 'id', value: id, 'aria-label': t.view.selection.row(name), 'data-select': true, ...keys });
+}
 
 /**
  * Actions for the selected rows, shown while there are such.

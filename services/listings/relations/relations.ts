@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { isGuid, queryInteger } from '../../platform/schema.ts';
-import { exampleProperty, Problems, Property } from '../contract.ts';
+import { Problems, type Property } from '../contract.ts';
 import type { ListingStore } from '../store.ts';
+import { Neighbours } from './contract.ts';
 import type { RelationStore } from './store.ts';
 
 /** Each listing with the others of its flat. */
@@ -11,17 +12,6 @@ export async function withDuplicates(store: RelationStore, listings: readonly Pr
   const found = Map.groupBy(await store.duplicates(listings.map(({ id }) => id)), ({ of }) => of);
   return listings.map((listing) => ({ ...listing, duplicates: (found.get(listing.id) ?? []).map(({ of: _, ...duplicate }) => duplicate) }));
 }
-
-const Neighbour = Property.extend({
-  metres: z.number().meta({ description: 'How far away it is, in metres', examples: [420.5] }),
-}).meta({
-  id: 'Neighbour',
-  description: 'A listing near another one',
-  examples: [{ ...exampleProperty, metres: 420.5 }],
-});
-const Neighbours = z
-  .object({ items: z.array(Neighbour).meta({ description: 'The neighbours, the nearest first' }) })
-  .meta({ id: 'Neighbours', description: 'Listings near another one that are like it' });
 
 const ById = z.object({ id: z.string().meta({ description: 'The id of the listing' }) });
 const NeighbourQuery = z.object({ limit: queryInteger({ min: 1, max: 50, default: 10 }).meta({ description: 'How many neighbours at most' }) });

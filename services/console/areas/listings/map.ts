@@ -1,0 +1,156 @@
+// The map: where listings are, near ones as one dot with their number; a dot leads closer, a single one to its listing.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import { PropertyStatus } from '../../../listings/contract.ts';
+import { PropertyMap } from '../../../listings/overview/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { page } from '../../pages.ts';
+import { filterForm } from '../../view/filters.ts';
+import type { Locale } from '../../view/locale.ts';
+import { withQuery } from '../../view/pager.ts';
+import { pageHead } from '../../view/shell.ts';
+import { type Box, coastlines, island, pathOf, pathStep, projection, type Projection, type Ring } from './coast.ts';
+import { filterFields, FilteredQuery, type FilterQuery, ownFilters, statusField } from './filters.ts';
+import { areaTabs, linkButton } from './tabs.ts';
+
+const path = '/listings/map';
+const width = 400;
+const PartOfMap = FilteredQuery.extend({ bbox: z.string().optional(), status: PropertyStatus.optional().catch(undefined) });
+type Map = AnswerOf<typeof PropertyMap>;
+type Cluster = Map['clusters'][number];
+
+const show = page({
+  path,
+  area: 'listings',
+  query: PartOfMap,
+  async show({ locale, query, ask }) {
+    const { listings } = locale.t;
+    const box = readBox(query.bbox) ?? island;
+    const filter = ownFilters(query);
+    const status = query.status ?? 'inbox';
+    const [found, rings] = await Promise.all([
+      ask('listings').get('/api/properties/map', PropertyMap, { ...filter, status, bbox: box.join(',') }),
+      coastlines(),
+    ]);
+    const kept = { ...filter, status: query.status, bbox: query.bbox };
+    return {
+      title: listings.map.title,
+      body: [
+        pageHead({ title: listings.map.title, lead: listings.map.shown(found.counted) }),
+        areaTabs(locale, 'map'),
+        filterForm(locale, {
+          path,
+          query: kept,
+          filters: [...filterFields(locale, filter), statusField(locale)],
+          kept: ['bbox'],
+        }),
+        h(
+          'div',
+          { class: 'map-and-list' },
+          h('div', { class: 'map' }, drawing(locale, found, { box, kept, rings }), zoomLinks(locale, box, kept)),
+          clusterTable(locale, found.clusters, { box, kept }),
+        ),
+      ],
+    };
+  },
+});
+
+/** Undefined for what is no box on a map of the country's scale, such as one across the date line. */
+function readBox(text: string | undefined): Box | undefined {
+  const [west = NaN, south = NaN, east = NaN, north = NaN] = (text ?? '').split(',').map(Number);
+  const isBox = west >= -180 && east <= 180 && south >= -85 && north <= 85 && east - west >= 0.001 && north - south >= 0.001;
+  return isBox ? [west, south, east, north] : undefined;
+}
+
+type Shown = { readonly box: Box; readonly kept: FilterQuery };
+
+/** A thousandth of the box is less than a pixel. */
+const roundedBy = (size: number) => (value: number) => Number(value.toFixed(Math.max(0, Math.ceil(3 - Math.log10(size)))));
+
+/** The same map so many times as large, about a place. */
+function zoomed([west, south, east, north]: Box, { latitude, longitude }: { latitude: number; longitude: number }, factor: number): string {
+  const [halfWidth, halfHeight] = [((east - west) * factor) / 2, ((north - south) * factor) / 2];
+  return [longitude - halfWidth, latitude - halfHeight, longitude + halfWidth, latitude + halfHeight].map(roundedBy(halfWidth * 2)).join(',');
+}
+
+const hrefOf = ({ id, latitude, longitude }: Cluster, { box, kept }: Shown) =>
+  id === null ? withQuery(path, { ...kept, bbox: zoomed(box, { latitude, longitude }, 0.3) }) : `/listings/${id}`;
+
+function drawing(locale: Locale, { clusters, counted }: Map, shown: Shown & { readonly rings: readonly Ring[] }): VNode {
+  const { map } = locale.t.listings;
+  const place = projection(shown.box, width);
+  return h(
+    'svg',
+    { class: 'coast', viewBox: `0 0 ${width} ${place.height}`, role: 'group', 'aria-labelledby': 'map-title' },
+    h('title', { id: 'map-title' }, map.described(counted)),
+    h('path', { class: 'land', d: pathOf(shown.rings, place), transform: `scale(${pathStep})` }),
+    // The smallest come last, above the others.
+    clusters.map((cluster) => h('a', { href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) }, dot(locale, cluster, place))),
+  );
+}
+
+const radiusOf = (count: number) => (count === 1 ? 5 : Math.min(20, 7 + 2.4 * Math.log2(count)));
+
+function dot({ format }: Locale, { count, longitude, latitude }: Cluster, place: Projection): (VNode | null)[] {
+  const [x, y] = [place.x(longitude).toFixed(1), place.y(latitude).toFixed(1)];
+  return [
+    h('circle', { cx: x, cy: y, r: radiusOf(count).toFixed(1), class: count === 1 ? 'single' : undefined }),
+    count === 1 ? null : h('text', { x, y }, format.compact(count)),
+  ];
+}
+
+/** The API knows no currency of a cluster: rents are numbers. */
+const labelOf = ({ t, format }: Locale, { count, minPrice, medianPrice }: Cluster) =>
+  count === 1 ? t.listings.map.one(format.number(minPrice)) : t.listings.map.several(count, format.number(minPrice), format.number(medianPrice));
+
+function zoomLinks({ t }: Locale, box: Box, kept: FilterQuery): VNode {
+  const [west, south, east, north] = box;
+  const centre = { latitude: (south + north) / 2, longitude: (west + east) / 2 };
+  const to = (bbox: string | undefined) => withQuery(path, { ...kept, bbox });
+  const closer = { href: to(zoomed(box, centre, 0.5)), label: t.listings.map.closer, key: '+', image: 'add' } as const;
+  const farther = { href: to(zoomed(box, centre, 2)), label: t.listings.map.farther, key: '-', image: 'previous' } as const;
+  const whole = { href: to(undefined), label: t.listings.map.whole, key: '0', image: 'map' } as const;
+  const isPart = east - west < island[2] - island[0];
+  return h('div', { class: 'buttons' }, linkButton(closer), isPart ? [linkButton(farther), linkButton(whole)] : null);
+}
+
+const mostListed = 40;
+
+function clusterTable(locale: Locale, clusters: readonly Cluster[], shown: Shown): VNode {
+  const { map, columns } = locale.t.listings;
+  return h(
+    'details',
+    { class: 'card', open: true },
+    h('summary', null, map.list),
+    h(
+      'table',
+      null,
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          [map.place, map.lowest, map.median].map((label, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : undefined }, label)),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        clusters
+          .slice(0, mostListed)
+          .map((cluster) =>
+            h(
+              'tr',
+              null,
+              h('td', null, h('a', { href: hrefOf(cluster, shown) }, cluster.count === 1 ? columns.one : map.count(cluster.count))),
+              h('td', { class: 'number' }, locale.format.number(cluster.minPrice)),
+              h('td', { class: 'number' }, locale.format.number(cluster.medianPrice)),
+            ),
+          ),
+      ),
+    ),
+  );
+}
+
+export const mapPages = [show];
