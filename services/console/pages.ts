@@ -116,6 +116,7 @@ export const fieldCheck = z
   .transform((value) => value === 'true');
 
 const usualFormBytes = 65_536;
+const usualForm = 'application/x-www-form-urlencoded';
 const withFile = 'multipart/form-data';
 const formMs = 20_000;
 
@@ -129,7 +130,7 @@ export const action = <P extends MaybeSchema = undefined, F extends Schema = typ
       path,
       summary: path,
       guard: kit.changeGuard,
-      body: rawBody({ mediaTypes: [hasFile ? withFile : 'application/x-www-form-urlencoded'], maxBytes: maxFormBytes, timeoutMs: formMs }),
+      body: rawBody({ mediaTypes: [usualForm, ...(hasFile ? [withFile] : [])], maxBytes: maxFormBytes, timeoutMs: formMs }),
       answers: anyAnswer,
       ...(params && { params }),
       handle: (request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>) => act(kit, declared, request),
@@ -142,7 +143,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
   declared: ActionDeclaration<P, F>,
   request: RouteRequest<P, undefined, ReturnType<typeof rawBody>>,
 ): Promise<Answer<number, Content | null>> {
-  const fields = readForm(request.body, declared.hasFile ? request.headers['content-type'] : undefined);
+  const fields = readForm(request.body, request.headers['content-type'] ?? '');
   const back = kit.backOf(request, fields);
   const { params } = request;
   const visit = { ...kit.enter(request, { ...checkedBy('action', declared, 'editor'), back }), params };
@@ -166,9 +167,9 @@ async function act<P extends MaybeSchema, F extends Schema>(
 }
 
 /** The fields of a form: a text, or a list where a name comes several times. */
-function readForm(bytes: Buffer, typeWithFile: string | undefined): Fields {
+function readForm(bytes: Buffer, type: string): Fields {
   const text = bytes.toString('utf8');
-  const pairs = typeWithFile === undefined ? [...new URLSearchParams(text)] : readParts(text, typeWithFile);
+  const pairs = type.toLowerCase().startsWith(withFile) ? readParts(text, type) : [...new URLSearchParams(text)];
   const all = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries(
     [...all].map(([name, found]) => {

@@ -90,7 +90,11 @@ export const mostCounted = { presets: 50, listings: 1000 } as const;
 export const PresetCount = z
   .object({
     id: Id('The id of the preset'),
-    count: Count.meta({ description: `How many listings of the inbox it leaves, ${mostCounted.listings} at most`, examples: [12] }),
+    count: Count.meta({ description: `How many listings of the inbox it leaves, ${mostCounted.listings} at most` }),
   })
-  .meta({ id: 'PresetCount', description: 'A preset and how many listings wait that it leaves' });
+  .meta({
+    id: 'PresetCount',
+    description: 'A preset and how many listings wait that it leaves',
+    examples: [{ id: '0197b1a2-3c4d-7e5f-8a9b-0c1d2e3f4a5b', count: 12 }],
+  });
 export type PresetCount = z.output<typeof PresetCount>;
