@@ -71,7 +71,7 @@ function withoutComments(text: string): string {
 
 type Time = { readonly hours: number; readonly minutes: number; readonly seconds: number; readonly zone: number; readonly rest: string };
 
-const colons = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:\s?([ap])\.?m\b\.?)?(?![\d:])/i;
+const colons = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{1,2})(?:[.,]\d+)?)?(?:\s?([ap])\.?m\b\.?)?(?![\d:])/i;
 const points = /(?<=\d{4}),? (\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])/;
 const offset = /^\s?(?:GMT|UTC?|Z)?\s?([+-])(\d{1,2})(?::?(\d{2}))?(?!\d)/i;
 const zoneName = /^\s?([a-z]{1,5})(?![a-z])/i;

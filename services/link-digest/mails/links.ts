@@ -11,6 +11,15 @@ export async function linksOf(mail: ReadMail, depth = 0): Promise<readonly Found
   if (isTextTooLong(mail.html, mail.text)) throw new Error(textTooLong);
   const found = new Map(extract(mail).map((link) => [link.url, link]));
   for (const attached of depth < deepest ? mail.attached : [])
-    for (const link of await linksOf(await parseMail(attached), depth + 1)) if (!found.has(link.url)) found.set(link.url, link);
+    for (const link of await linksOfAttached(attached, depth + 1)) if (!found.has(link.url)) found.set(link.url, link);
   return [...found.values()];
+}
+
+/** None where the attached mail cannot be read: it takes nothing from the mail around it. */
+async function linksOfAttached(attached: ReadMail['attached'][number], depth: number): Promise<readonly FoundLink[]> {
+  try {
+    return await linksOf(await parseMail(attached), depth);
+  } catch {
+    return [];
+  }
 }

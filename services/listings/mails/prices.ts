@@ -20,7 +20,7 @@ const monthly = every(
 const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana)\b`, 'weekly|wöchentlich');
 /** A rent without a period is that of a month. */
 const labelled = new RegExp(
-  String.raw`\b(?:rent|(?:kalt|warm)?miete|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda)\b[\s:|=]*${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual))`,
+  String.raw`\b(?:rent|(?:kalt|warm)?miete|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda)\b[\s:|=]*${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual|sqm|m²|m2\b|sq\.?\s?(?:ft|m)\b|square|person|room|head))`,
   'gi',
 );
 

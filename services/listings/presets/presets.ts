@@ -31,7 +31,7 @@ const readingRoutes = (store: PresetStore) => [
     path: '/api/presets/counts',
     operationId: 'countPresets',
     summary: `How many listings of the inbox each preset leaves, in the order of the presets: the first ${mostCounted.presets}`,
-    description: `A count goes up to ${mostCounted.listings}, so that it costs the same however many listings there are.`,
+    description: `A count goes up to ${mostCounted.listings}.`,
     answers: { 200: z.array(PresetCount) },
     handle: () => store.counts(),
   }),

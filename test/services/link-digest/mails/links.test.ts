@@ -23,6 +23,13 @@ describe('linksOf', () => {
     expect(await found(forwarded(forwarded(rice)))).to.deep.equal([expected]);
   });
 
+  it('finds those of the mail itself where an attached one cannot be read', async () => {
+    const nested = Array.from({ length: 60 }).reduce<string>((inner) => forwarded(inner), rice);
+    const tooLong = newsletter(`<p>${'long '.repeat(600_000)}</p>`);
+    for (const attached of [nested, tooLong])
+      expect(await found(forwarded(attached, { text: 'https://b.example/other', type: 'application/octet-stream' }))).to.have.length(1);
+  });
+
   it('finds each link once, those of the mail itself first', async () => {
     const text = 'See this:\r\nhttps://b.example/other\r\n\r\nAnd that:\r\nhttps://a.example/rice?utm_source=mail';
     expect((await found(forwarded(rice, { text }))).map(([url]) => url)).to.deep.equal(['https://b.example/other', 'https://a.example/rice']);
