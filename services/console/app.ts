@@ -98,11 +98,12 @@ export function createConsoleApp({
   const logins = createLogins({ store, config, limit, clock });
   const actions = createActionRecord({ store, clock, log, count: countActions(metrics) });
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
-  const kit = createKit({ sessions, store, upstreams, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
   const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
   const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages({ store, sessions })];
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
+  const areas = new Set(switchedOn.map(({ area }) => area));
+  const kit = createKit({ sessions, store, upstreams, areas, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,

@@ -91,6 +91,8 @@ export type KitParts = {
   readonly sessions: Sessions;
   readonly store: Pick<ConsoleStore, 'putNotice' | 'takeNotice'>;
   readonly upstreams: Upstreams;
+  /** Those that have pages here. */
+  readonly areas: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
   readonly imageOrigins: readonly string[];
@@ -120,21 +122,21 @@ function languageOf(accepted: string): Language {
   return wanted.find(isLanguage) ?? 'en';
 }
 
+const inNavigation = ['events', 'links', 'listings', 'bookmarks', 'secrets', 'system'] as const;
+
 export type Kit = ReturnType<typeof createKit>;
 
-export function createKit({ sessions, store, upstreams, actions, assets, imageOrigins, clock }: KitParts) {
+export function createKit({ sessions, store, upstreams, areas, actions, assets, imageOrigins, clock }: KitParts) {
   const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
 
   function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
-    const seen = (['events', 'links', 'listings', 'bookmarks', 'secrets', 'system'] as const).filter(
-      (area) => allows(person.roles, area, 'reader') && isSwitchedOn(area, upstreams),
-    );
+    const seen = inNavigation.filter((area) => areas.has(area) && allows(person.roles, area, 'reader'));
     return {
       locale,
       appearance: person,
       assets,
       path,
-      person: { name: person.name, mayManageUsers: allows(person.roles, 'system', 'admin') },
+      person: { name: person.name },
       navigation: [{ area: 'now' }, ...seen.map((area) => ({ area }))],
     };
   }

@@ -4,6 +4,7 @@ import { v7 as newId } from 'uuid';
 import { clientIn } from '../../platform/client-address.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { createPasswordCheck, hashPassword } from '../../platform/password.ts';
+import { named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import type { ConsoleConfig } from '../config.ts';
 import type { ConsoleStore, Person, Preferences } from '../store.ts';
@@ -20,7 +21,7 @@ type LoginParts = {
 type Login = { readonly name: string; readonly password: string; readonly address: string; readonly preferences: Preferences };
 
 /** Names are one in any case and spelling of Unicode. */
-export const subjectOf = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
+export const subjectOf = (name: string): string => named(name).normalize('NFKC').trim().toLowerCase();
 
 export type Logins = ReturnType<typeof createLogins>;
 

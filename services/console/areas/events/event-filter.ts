@@ -31,11 +31,11 @@ export type EventFilter = z.output<typeof EventFilter>;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 86_400_000;
 
-/** When the day begins in the zone; anything else is left to the intake, which says what is wrong with it. */
+/** When the day begins in the zone; anything else, and a day before 1970, is left to the intake, which says what is wrong with it. */
 function instantOf(given: string | undefined, zone: string, addedDays: number): string | undefined {
   if (given === undefined || !day.test(given)) return given;
   const midnight = Date.parse(`${given}T00:00:00Z`) + addedDays * dayMs;
-  if (Number.isNaN(midnight)) return given;
+  if (Number.isNaN(midnight) || midnight < 0) return given;
   // Once more with the offset of that time: clocks may have changed in between.
   const guess = midnight - offsetOf(midnight, zone);
   return new Date(midnight - offsetOf(guess, zone)).toISOString();

@@ -28,7 +28,8 @@ const now = page({
       isOperator ? partOf(ask('relay').get('/Broker/connections', ConnectionList)) : undefined,
     ]);
     const waiting = [...countTiles(visit, counts), ...connectionTiles(visit, connections)];
-    const isWell = verdicts.every(({ state }) => state === 'ready') && waiting.every(({ tone }) => tone === 'good');
+    const isWell =
+      verdicts.every(({ state }) => state === 'ready') && waiting.every(({ tone }) => tone === 'good') && ![counts, connections].some((part) => part?.problem);
     return {
       title: locale.t.view.areas.now,
       body: [

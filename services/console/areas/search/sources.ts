@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { Bookmark } from '../../../bookmarks/contract.ts';
 import { LinkItem } from '../../../link-digest/contract.ts';
 import { PropertyPage, statuses } from '../../../listings/contract.ts';
-import { Application } from '../../../secrets/contract.ts';
 import { EventPage } from '../../../webhook-intake/contract.ts';
 import type { Area, ServiceName } from '../../contract.ts';
 import type { Asked } from '../../upstream/client.ts';
@@ -48,7 +47,7 @@ const LinkPage = z.object({ data: z.array(LinkItem) });
 const links: Source = {
   area: 'links',
   service: 'digest',
-  all: (q) => withQuery('/links', { q }),
+  all: (q) => withQuery('/links', { search: q }),
   async ask(digest, q, locale) {
     const { data } = await digest.get('/api/links', LinkPage, { search: q, per_page: most });
     return data.map(({ id, title, url, authorNames, firstSeen }) => ({
@@ -89,19 +88,4 @@ const bookmarks: Source = {
   },
 };
 
-/** By name: the service gives all applications at once. */
-const secrets: Source = {
-  area: 'secrets',
-  service: 'secrets',
-  all: (q) => withQuery('/secrets', { q }),
-  async ask(service, q) {
-    const applications = await service.get('/api/management/applications', z.array(Application));
-    const wanted = q.toLowerCase();
-    const matching = applications.filter(({ name, slug, description }) => [name, slug, description].join('\n').toLowerCase().includes(wanted));
-    return matching
-      .slice(0, most)
-      .map(({ slug, name, description }) => ({ id: slug, content: lines(rowLink(pathOf`/secrets/${slug}`, name), dotted(slug, description)) }));
-  },
-};
-
-export const sources: readonly Source[] = [events, links, listings, bookmarks, secrets];
+export const sources: readonly Source[] = [events, links, listings, bookmarks];

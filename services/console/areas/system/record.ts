@@ -1,5 +1,6 @@
 // The record of logins and actions: who did what, and what came of it.
 import { z } from 'zod';
+import { named } from '../../../platform/json.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { areas } from '../../contract.ts';
 import { page } from '../../pages.ts';
@@ -27,7 +28,7 @@ export const recordPages = ({ store }: { readonly store: Pick<ConsoleStore, 'lis
     query: RecordQuery,
     async show({ locale, query: { person, area, after } }) {
       const { record } = locale.t;
-      const rows = await store.listActions({ person: person?.toLowerCase(), area, before: after, rows: pageRows + 1 });
+      const rows = await store.listActions({ person: person && named(person).toLowerCase(), area: area && named(area), before: after, rows: pageRows + 1 });
       const items = rows.slice(0, pageRows);
       const last = rows.length > pageRows ? items.at(-1) : undefined;
       const next = last ? encodeCursor(list, [last.at.toISOString(), last.id]) : null;
