@@ -7,7 +7,8 @@ const deployable = '^services/(?!platform/|forges/|command/|laptop/|install/)([^
 const inDeployable = '^services/(?!platform/|forges/|command/|laptop/|install/)';
 /** The descriptions of forges, which the relay and the intake read. */
 const forges = '^services/forges/';
-const spoken = '^services/([^/]+/((consumer|management|newsletters|authors|dashboard|many)/contract|(administration-)?contract|client)|listings/(overview|presets|relations)/contract)\\.ts$';
+const spoken =
+  '^services/([^/]+/((consumer|management|newsletters|authors|dashboard|many)/contract|(administration-)?contract|client)|listings/(overview|presets|relations)/contract)\\.ts$';
 
 const inPackages = (...names) => `node_modules/(${names.flatMap((name) => [name, `@types/${name.replace(/^@/, '').replace('/', '__')}`]).join('|')})(/|$)`;
 

@@ -23,11 +23,7 @@ export async function openapiFiles(): Promise<Record<string, string>> {
     const files = described.map(async ({ name, url }) => {
       const response = await fetch(`${url}/swagger/v1/swagger.json`);
       if (!response.ok) throw new Error(`${name} fails to describe itself: ${await response.text()}`);
-      return [
-        `docs/openapi/${name}.json`,
-        `${JSON.stringify(await response.json(), null, 2)}
-`,
-      ] as const;
+      return [`docs/openapi/${name}.json`, `${JSON.stringify(await response.json(), null, 2)}\n`] as const;
     });
     return Object.fromEntries(await Promise.all(files));
   } finally {

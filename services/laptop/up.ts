@@ -62,8 +62,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
       logFor: logs.logFor,
     });
     isQuiet = () => lifecycle.draining.aborted || isDatabaseAway();
-    process.stdout.write(`${overview(started, { metricsPort, logFile, consoleName })}
-`);
+    process.stdout.write(`${overview(started, { metricsPort, logFile, consoleName })}\n`);
     const saying = { begun, stopping: lifecycle.draining, logs };
     const isReady = await sayReady(runtimes, { ...saying, withinMs: readyWithinMs, everyMs: 50 });
     runtimes.watchReadiness(options.log);

@@ -18,7 +18,7 @@ const ofServers = [
   'rabbitmq-erlang-cookie',
   'redis-password',
 ];
-/** Of the console and of the service that takes it. */
+/** The console has each, and so has the service that takes it. */
 const consoleCredentials = ['Relay', 'Intake', 'Secrets', 'Listings']
   .map((name) => `Console__${name}Token`)
   .concat('Console__DigestKey', 'Console__BookmarksKey');
