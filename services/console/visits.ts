@@ -91,7 +91,7 @@ export type KitParts = {
   readonly sessions: Sessions;
   readonly store: Pick<ConsoleStore, 'putNotice' | 'takeNotice'>;
   readonly upstreams: Upstreams;
-  /** Those that have pages here. */
+  /** The areas that have pages here. */
   readonly areas: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;

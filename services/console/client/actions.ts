@@ -112,7 +112,7 @@ async function remember(): Promise<void> {
 }
 
 function remembered(): Change[] {
-  // Whoever logs in next has nothing to do with them.
+  // The next person of this tab has nothing to do with them.
   if (document.querySelector('form[action="/login"]')) sessionStorage.removeItem(storage);
   const stored: unknown = JSON.parse(sessionStorage.getItem(storage) ?? '[]');
   return Array.isArray(stored) ? stored.map((answer: unknown) => ({ answer: Promise.resolve(answerOf(answer, true)) })) : [];

@@ -132,6 +132,6 @@ export const listings = {
       text: 'Approve a listing of the inbox, and it is here.',
       link: { href: '/listings', label: 'Open the inbox' },
     },
-    recycled: { title: 'Nothing is recycled', text: 'What you recycle is kept here, and can come back.' },
+    recycled: { title: 'Nothing is recycled', text: 'A recycled listing is kept here, and can come back.' },
   },
 };
