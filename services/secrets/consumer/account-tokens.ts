@@ -103,16 +103,17 @@ export function createAccountTokens({ apiServer, audience, log, reviews, clock }
     }
   }
 
-  /** Reads at the same time share a review. */
-  function reviewOnce(id: string, token: string, expiresAt: number): Promise<string | undefined> {
-    const now = clock().getTime();
+  function known(id: string): Promise<string | undefined> | undefined {
     const before = reviewed.get(id);
-    if (before && now < before.until) return before.account;
+    return before && clock().getTime() < before.until ? before.account : undefined;
+  }
+
+  function reviewAnew(id: string, token: string, expiresAt: number): Promise<string | undefined> {
     reviewed.delete(id);
     const [oldest] = reviewed.size >= maxReviewed ? reviewed.keys() : [];
     if (oldest !== undefined) reviewed.delete(oldest);
     const account = review(token);
-    const kept = { until: Math.min(now + reviewedForMs, expiresAt), account };
+    const kept = { until: Math.min(clock().getTime() + reviewedForMs, expiresAt), account };
     reviewed.set(id, kept);
     void account.catch(() => reviewed.get(id) === kept && reviewed.delete(id));
     return account;
@@ -122,10 +123,11 @@ export function createAccountTokens({ apiServer, audience, log, reviews, clock }
     /** `<namespace>/<name>` of the account; undefined for a token that is not valid. @throws Problem 503 when the API server does not say */
     async accountOf(token: string): Promise<string | undefined> {
       const id = hash('sha256', token);
-      const before = reviewed.get(id);
-      if (before && clock().getTime() < before.until) return before.account;
+      const before = known(id);
+      if (before) return before;
       const expiresAt = await expiryOf(token);
-      return expiresAt === undefined ? undefined : reviewOnce(id, token, expiresAt);
+      // Reads at the same time share a review.
+      return expiresAt === undefined ? undefined : (known(id) ?? reviewAnew(id, token, expiresAt));
     },
   };
 }
