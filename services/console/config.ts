@@ -1,6 +1,5 @@
 // The console's settings.
-import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
-import type { Secret } from '../platform/config/secret.ts';
+import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
 import {
   commonSettings,
   consoleCredential,
@@ -8,22 +7,12 @@ import {
   optional,
   origins,
   randomCredential,
+  passwordHashList,
   secretList,
   secretUrl,
   text,
   url,
 } from '../platform/config/settings.ts';
-import { isPasswordHash } from '../platform/password.ts';
-
-const hashes = secretList('Console__AdminPasswordHash', { summary: "The first person's password as `signalbox digest hash-password` prints it" });
-const passwordHashes: Setting<readonly Secret[]> = {
-  ...hashes,
-  parse(value) {
-    const parsed = hashes.parse(value);
-    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
-    return parsed;
-  },
-};
 
 const loginSettings = {
   adminUsername: text('Console__AdminUsername', { summary: 'The name of the first person, who has the role admin everywhere', default: 'admin' }),
@@ -33,7 +22,9 @@ const loginSettings = {
       generate: randomCredential,
     }),
   ),
-  adminPasswordHashes: optional(passwordHashes),
+  adminPasswordHashes: optional(
+    passwordHashList('Console__AdminPasswordHash', { summary: "The first person's password as `signalbox digest hash-password` prints it" }),
+  ),
   loginAttempts: integer('Console__LoginAttempts', {
     summary: 'Failed logins with one name from one address in 15 minutes; further attempts are 429',
     min: 1,

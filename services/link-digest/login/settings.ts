@@ -1,8 +1,7 @@
 // Settings of logins and of access tokens; the command that makes tokens for machines reads the latter, too.
 import { InvalidSetting, type Setting, type Values } from '../../platform/config/config.ts';
 import type { Secret } from '../../platform/config/secret.ts';
-import { consoleCredential, integer, optional, randomCredential, secretList, text } from '../../platform/config/settings.ts';
-import { isPasswordHash } from '../../platform/password.ts';
+import { consoleCredential, integer, optional, passwordHashList, randomCredential, secretList, text } from '../../platform/config/settings.ts';
 
 const leastKeyBytes = 32;
 
@@ -38,22 +37,13 @@ const passwords = secretList('Digest__AdminPassword', {
   generate: randomCredential,
 });
 
-const hashes = secretList('Digest__AdminPasswordHash', { summary: "The administrator's password as `signalbox digest hash-password` prints it" });
-
-const passwordHashes: Setting<readonly Secret[]> = {
-  ...hashes,
-  parse(value) {
-    const parsed = hashes.parse(value);
-    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
-    return parsed;
-  },
-};
-
 export const loginSettings = {
   /** The console signs access tokens of its people with the first. */
   consoleKeys: ofKeys(consoleCredential('Console__DigestKey', 'link digest')),
   adminPasswords: optional(passwords),
-  adminPasswordHashes: optional(passwordHashes),
+  adminPasswordHashes: optional(
+    passwordHashList('Digest__AdminPasswordHash', { summary: "The administrator's password as `signalbox digest hash-password` prints it" }),
+  ),
   loginAttempts: integer('Digest__LoginAttempts', {
     summary: 'Failed logins of a user from one address in 15 minutes; further attempts are 429',
     min: 1,

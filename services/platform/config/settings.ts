@@ -1,6 +1,7 @@
 // Settings: their kinds, each of which says its shape in words, and those that every deployable shares.
 import { randomBytes } from 'node:crypto';
 import { isAddressRange } from '../client-address.ts';
+import { isPasswordHash } from '../password.ts';
 import { InvalidSetting, type Setting, type Settings } from './config.ts';
 import { Secret } from './secret.ts';
 
@@ -122,6 +123,17 @@ export function webhookSecretList(name: string, options: Options<readonly Secret
     return secrets.parse(value, isProduction);
   };
   return { ...secrets, parse };
+}
+
+/** Hashes of passwords, in the form of `hashPassword`. */
+export function passwordHashList(name: string, options: Options<readonly Secret[]>): Setting<readonly Secret[]> {
+  const hashes = secretList(name, options);
+  const parse = (value: string) => {
+    const parsed = hashes.parse(value);
+    if (!parsed.every((hash) => isPasswordHash(hash.reveal()))) throw new InvalidSetting('must be what `signalbox digest hash-password` prints');
+    return parsed;
+  };
+  return { ...hashes, parse };
 }
 
 /** A credential for a first installation: 32 random bytes, URL-safe. */
