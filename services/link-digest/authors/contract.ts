@@ -17,23 +17,21 @@ export const AuthorItem = z
     examples: [{ id: '019b76da-a800-7000-8000-5f3c1e2d4a6b', name: 'Ada Example', handle: 'ada', customDomain: null, linkCount: 3 }],
   });
 export type AuthorItem = z.output<typeof AuthorItem>;
-export const AuthorDetail = AuthorItem.omit({ interactionCounts: true })
-  .extend({
-    interactionCounts: StatusCounts,
-    links: z.array(LinkOfList).meta({ description: 'The links of the author, newest first' }),
-  })
-  .meta({
-    id: 'AuthorDetail',
-    description: 'An author with the decisions on his links',
-    examples: [
-      {
-        id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
-        name: 'Ada Example',
-        handle: 'ada',
-        customDomain: null,
-        linkCount: 3,
-        interactionCounts: { Awaiting: 1, Liked: 2, Discarded: 0, DiscardedAfterReview: 0 },
-        links: [],
-      },
-    ],
-  });
+export const AuthorDetail = AuthorItem.extend({
+  interactionCounts: StatusCounts,
+  links: z.array(LinkOfList).meta({ description: 'The links of the author, newest first' }),
+}).meta({
+  id: 'AuthorDetail',
+  description: 'An author with the decisions on his links',
+  examples: [
+    {
+      id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
+      name: 'Ada Example',
+      handle: 'ada',
+      customDomain: null,
+      linkCount: 3,
+      interactionCounts: { Awaiting: 1, Liked: 2, Discarded: 0, DiscardedAfterReview: 0 },
+      links: [],
+    },
+  ],
+});
