@@ -1,46 +1,27 @@
 // Search over all areas that a person may see, at once; an area whose service fails says so in its own place.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { Problem } from '../../../platform/problem.ts';
-import { Problems } from '../../contract.ts';
 import { page, type Visit } from '../../pages.ts';
+import { faultOf, type Part, partOf } from '../../parts.ts';
 import { rowList } from '../../view/lists.ts';
 import { icon } from '../../view/icons.ts';
 import { pageHead } from '../../view/shell.ts';
-import { empty, failure } from '../../view/states.ts';
+import { empty } from '../../view/states.ts';
 import { type Found, type Source, sources } from './sources.ts';
 
-type Outcome = { readonly source: Source; readonly found: readonly Found[] } | { readonly source: Source; readonly problem: Problem };
+type Outcome = { readonly source: Source; readonly looked: Part<readonly Found[]> };
 
-async function look({ ask, locale }: Visit, source: Source, q: string): Promise<Outcome> {
-  try {
-    return { source, found: await source.ask(ask(source.service), q, locale) };
-  } catch (error) {
-    if (error instanceof Problem) return { source, problem: error };
-    throw error;
-  }
-}
-
-function part({ locale, requestId, path }: Visit, outcome: Outcome, q: string): VNode | null {
-  const { area, all } = outcome.source;
-  const title = locale.t.view.areas[area];
+function outcomeOf(visit: Visit, { source: { area, all }, looked }: Outcome, q: string): VNode | null {
+  const title = visit.locale.t.view.areas[area];
+  const { search: words } = visit.locale.t;
   const head = (more: VNode | null) => h('h2', { class: 'found-in' }, icon(area), title, more);
-  if ('problem' in outcome) {
-    const { problem } = outcome;
-    const isCredentialRefused = problem.kind === Problems.credentialRefused;
-    return h(
-      'section',
-      { class: 'part' },
-      head(null),
-      failure(locale, { service: outcome.source.service, requestId, detail: problem.detail, isCredentialRefused, again: path }),
-    );
-  }
-  if (outcome.found.length === 0) return null;
+  if (looked.problem) return h('section', { class: 'part' }, head(null), faultOf(visit, looked.problem));
+  if (looked.value.length === 0) return null;
   return h(
     'section',
     { class: 'part' },
-    head(h('a', { href: all(q), 'aria-label': locale.t.search.allIn(title) }, locale.t.search.all)),
-    rowList({ label: title, kind: 'lines', items: outcome.found, idOf: ({ id }) => id, content: ({ content }) => content }),
+    head(h('a', { href: all(q), 'aria-label': words.allIn(title) }, words.all)),
+    rowList({ label: title, kind: 'lines', items: looked.value, idOf: ({ id }) => id, content: ({ content }) => content }),
   );
 }
 
@@ -49,12 +30,12 @@ const search = page({
   area: 'me',
   query: z.object({ q: z.string().max(200).optional() }),
   async show(visit) {
-    const { locale, query, may, has } = visit;
+    const { locale, query, may, has, ask } = visit;
     const words = locale.t.search;
     const q = query.q?.trim() ?? '';
     const asked = q === '' ? [] : sources.filter(({ area, service }) => may(area) && has(service));
-    const outcomes = await Promise.all(asked.map((source) => look(visit, source, q)));
-    const parts = outcomes.flatMap((outcome) => part(visit, outcome, q) ?? []);
+    const outcomes = await Promise.all(asked.map(async (source) => ({ source, looked: await partOf(source.ask(ask(source.service), q, locale)) })));
+    const parts = outcomes.flatMap((outcome) => outcomeOf(visit, outcome, q) ?? []);
     const form = h(
       'form',
       { class: 'filters', action: '/search', role: 'search', 'aria-label': words.title },

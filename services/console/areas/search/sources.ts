@@ -63,7 +63,7 @@ const links: Source = {
 const listings: Source = {
   area: 'listings',
   service: 'listings',
-  all: (q) => withQuery('/listings', { q }),
+  all: (q) => withQuery('/listings', { search: q }),
   async ask(service, q, locale) {
     const ofStatus = (status: string) => service.get('/api/properties', PropertyPage, { status, search: q, pageSize: most, total: false });
     const pages = await Promise.all(statuses.map(ofStatus));

@@ -37,6 +37,14 @@ describe('console listings', () => {
       expect((await browser.get('/listings?minBeds=x')).status).to.equal(400);
     });
 
+    it('is where the search of all areas leads, with the same words', async () => {
+      const browser = await console.loggedIn();
+      const [, all = ''] = /href="(\/listings\?[^"]+)"/.exec((await browser.get('/search?q=Canal')).text) ?? [];
+      expect((await browser.get(all)).text)
+        .to.include('Canal Row')
+        .and.not.include('Parnell');
+    });
+
     it('applies the default preset unless another one, or filters, are asked for, and counts each', async () => {
       const cheap = await running.preset({ name: 'Cheap', maxPrice: 1700, isDefault: true });
       const large = await running.preset({ name: 'Large', minBeds: 4, propertyTypes: ['House', 'Apartment'] });
