@@ -1,20 +1,19 @@
 // Authors of links: their list, and one with the decisions on the links.
-import { h } from 'preact';
 import { z } from 'zod';
 import type { StatusCounts } from '../../../link-digest/contract.ts';
 import { AuthorDetail, AuthorItem } from '../../../link-digest/authors/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { page } from '../../pages.ts';
+import { ById, page, pageRows } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { tiles } from '../../view/details.ts';
-import { actionsFormElement, rowLink, rowList, table } from '../../view/lists.ts';
+import { actionsFormElement, rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
-import { dotted, externalLink, externalRowLink, hostOf } from '../../view/texts.ts';
-import { areaTabs, ById, One, Page, pageRows, statusBadge } from './digest.ts';
-import { buttonsOf, mayOf } from './link-rows.ts';
+import { externalLink } from '../../view/texts.ts';
+import { areaTabs, One, Page } from './digest.ts';
+import { decidedRows, mayOf } from './link-rows.ts';
 
 const path = '/authors';
 type Author = AnswerOf<typeof AuthorItem>;
@@ -61,7 +60,6 @@ const one = page({
     const { data: author } = await ask('digest').get(pathOf`/api/authors/${params.id}`, One(AuthorDetail));
     const { Awaiting, Liked, Discarded, DiscardedAfterReview } = author.interactionCounts;
     const { number } = locale.format;
-    const may = mayOf(visit);
     return {
       title: author.name,
       body: [
@@ -73,24 +71,7 @@ const one = page({
           { label: links.statuses.Discarded, value: number(Discarded) },
           { label: links.statuses.DiscardedAfterReview, value: number(DiscardedAfterReview) },
         ]),
-        section(
-          links.list,
-          rowList({
-            label: links.list,
-            kind: 'lines',
-            items: author.links.slice(0, pageRows),
-            idOf: ({ id }) => id,
-            content: (link) => [
-              h(
-                'div',
-                { class: 'text' },
-                externalRowLink(locale, link.url, link.title),
-                dotted(hostOf(link.url), statusBadge(locale, link.status), h('a', { href: `/links/${link.id}` }, links.details)),
-              ),
-              buttonsOf(locale, link, may),
-            ],
-          }),
-        ),
+        section(links.list, decidedRows(locale, author.links.slice(0, pageRows), mayOf(visit))),
         actionsFormElement(),
       ],
     };

@@ -4,9 +4,9 @@ import { Bookmark } from '../../../bookmarks/contract.ts';
 import { BulkResult, LinkDetail, LinkItem, maxBulkIds } from '../../../link-digest/contract.ts';
 import { Common } from '../../../platform/problem.ts';
 import { Problems } from '../../contract.ts';
-import { action, fieldList, type Visit } from '../../pages.ts';
+import { action, ById, fieldList, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { ById, One, Status } from './digest.ts';
+import { One, Status } from './digest.ts';
 
 const find = async ({ ask }: Pick<Visit, 'ask'>, id: string) => (await ask('digest').get(pathOf`/api/links/${id}`, One(LinkDetail))).data;
 

@@ -7,8 +7,6 @@ import { tabs } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, type Tone } from '../../view/texts.ts';
 
-export const pageRows = 50;
-export const ById = z.object({ id: z.string() });
 export const Status = z.enum(linkStatuses);
 
 /** Every answer of the digest is an envelope. */

@@ -5,7 +5,7 @@ import type { Visit } from '../../pages.ts';
 import { type Action, actionBar, actionButton, rowList, selectBox } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
-import type { Link } from './digest.ts';
+import { type Link, statusBadge } from './digest.ts';
 
 /** The rights that decide which decisions are offered. */
 export type May = { readonly decide: boolean; readonly bookmark: boolean };
@@ -64,6 +64,24 @@ export const linkRows = (locale: Locale, items: readonly Link[], may: May): VNod
           h('a', { href: `/links/${link.id}` }, locale.t.links.details),
         ),
         why(locale, link),
+      ),
+      buttonsOf(locale, link, may),
+    ],
+  });
+
+/** Links of an author or a newsletter, whatever was decided on them. */
+export const decidedRows = (locale: Locale, items: readonly Pick<Link, 'id' | 'url' | 'title' | 'status'>[], may: May): VNode =>
+  rowList({
+    label: locale.t.links.list,
+    kind: 'lines',
+    items,
+    idOf: ({ id }) => id,
+    content: (link) => [
+      h(
+        'div',
+        { class: 'text' },
+        externalRowLink(locale, link.url, link.title),
+        dotted(hostOf(link.url), statusBadge(locale, link.status), h('a', { href: `/links/${link.id}` }, locale.t.links.details)),
       ),
       buttonsOf(locale, link, may),
     ],

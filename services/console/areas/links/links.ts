@@ -3,7 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
 import { LinkDetail, LinkItem, linkStatuses, ScoreExplanation, Series, Stats, type StatusCounts } from '../../../link-digest/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { page } from '../../pages.ts';
+import { ById, page, pageRows } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
 import { chips, filterForm } from '../../view/filters.ts';
@@ -15,7 +15,7 @@ import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { externalLink, time } from '../../view/texts.ts';
 import { decisions } from './decisions.ts';
-import { areaTabs, ById, One, Page, pageRows, Status, statusBadge } from './digest.ts';
+import { areaTabs, One, Page, Status, statusBadge } from './digest.ts';
 import { buttonsOf, decisionsOn, linkRows, mayOf } from './link-rows.ts';
 
 const path = '/links';

@@ -6,18 +6,18 @@ import { MailView, NewsletterDetail, NewsletterItem } from '../../../link-digest
 import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { Problem } from '../../../platform/problem.ts';
-import { page, resource } from '../../pages.ts';
+import { ById, page, pageRows, resource } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
 import { chips } from '../../view/filters.ts';
-import { actionsFormElement, rowLink, rowList, table } from '../../view/lists.ts';
+import { actionsFormElement, rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
-import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
-import { areaTabs, ById, One, Page, pageRows, statusBadge } from './digest.ts';
-import { buttonsOf, mayOf } from './link-rows.ts';
+import { time } from '../../view/texts.ts';
+import { areaTabs, One, Page } from './digest.ts';
+import { decidedRows, mayOf } from './link-rows.ts';
 
 const path = '/newsletters';
 type Newsletter = AnswerOf<typeof NewsletterItem>;
@@ -78,29 +78,11 @@ const one = page({
       digest.get(pathOf`/api/newsletters/${params.id}/mail`, One(MailView)).catch(nothingIfRefused),
     ]);
     const title = newsletter.title ?? links.untitled;
-    const may = mayOf(visit);
     return {
       title,
       body: [
         pageHead({ title, trail: [{ label: links.newsletters, href: path }], lead: time(locale, newsletter.receivedDate, 'whole') }),
-        section(
-          links.list,
-          rowList({
-            label: links.list,
-            kind: 'lines',
-            items: newsletter.links,
-            idOf: ({ id }) => id,
-            content: (link) => [
-              h(
-                'div',
-                { class: 'text' },
-                externalRowLink(locale, link.url, link.title),
-                dotted(hostOf(link.url), statusBadge(locale, link.status), h('a', { href: `/links/${link.id}` }, links.details)),
-              ),
-              buttonsOf(locale, link, may),
-            ],
-          }),
-        ),
+        section(links.list, decidedRows(locale, newsletter.links, mayOf(visit))),
         section(links.mail, mail ? mailOf(locale, mail.data, query.images === 'true') : h('p', { class: 'quiet' }, links.mailGone)),
         actionsFormElement(),
       ],
