@@ -102,8 +102,8 @@ export function createConsoleApp({
   const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
   const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages({ store, sessions })];
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
-  const areas = new Set(switchedOn.map(({ area }) => area));
-  const kit = createKit({ sessions, store, upstreams, areas, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
+  const areasWithPages = new Set(switchedOn.map(({ area }) => area));
+  const kit = createKit({ sessions, store, upstreams, areasWithPages, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,

@@ -36,54 +36,43 @@ export type PageDeclaration<P extends MaybeSchema, Q extends MaybeSchema> = Chec
   readonly show: (visit: PageVisit<P, Q>) => Promise<Shown> | Shown;
 };
 
-// The status and headers of a page are decided by its handler.
-const anyAnswer: Readonly<Record<number, Schema | null>> = {};
+/** The status and headers of a page are decided by its handler. */
+export const anyAnswer: Readonly<Record<number, Schema | null>> = {};
 
 /** A page; it is shown, and changes nothing. */
-export const page = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: PageDeclaration<P, Q>): Declared => ({
-  ...checkedBy('page', declared, 'reader'),
-  routeBy: (kit) => {
-    const { show, path, params, query, repeatable = [] } = declared;
-    return route({
-      method: 'get',
-      path,
-      summary: path,
-      repeatable,
-      answers: anyAnswer,
-      ...(params && { params }),
-      ...(query && { query }),
-      async handle(request: RouteRequest<P, Q, undefined>) {
-        const visit = kit.enter(request, checkedBy('page', declared, 'reader'));
-        return kit.render(visit, await show({ ...visit, params: request.params, query: request.query }));
-      },
-    });
-  },
-});
+export const page = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: PageDeclaration<P, Q>): Declared =>
+  reading('page', declared, async (kit, visit) => kit.render(visit, await declared.show(visit)));
 
 export type ResourceDeclaration<P extends MaybeSchema, Q extends MaybeSchema> = Omit<PageDeclaration<P, Q>, 'show'> & {
   readonly answer: (visit: PageVisit<P, Q>) => Promise<Answer<number, Content>>;
 };
 
 /** Bytes with a media type of their own, which a page loads, shows in a frame, follows or saves. It changes nothing. */
-export const resource = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: ResourceDeclaration<P, Q>): Declared => ({
-  ...checkedBy('resource', declared, 'reader'),
-  routeBy: (kit) => {
-    const { answer: answerTo, path, params, query, repeatable = [] } = declared;
-    return route({
-      method: 'get',
-      path,
-      summary: path,
-      repeatable,
-      answers: anyAnswer,
-      ...(params && { params }),
-      ...(query && { query }),
-      async handle(request: RouteRequest<P, Q, undefined>) {
-        const visit = kit.enter(request, checkedBy('resource', declared, 'reader'));
-        return answerTo({ ...visit, params: request.params, query: request.query });
-      },
-    });
-  },
-});
+export const resource = <P extends MaybeSchema = undefined, Q extends MaybeSchema = undefined>(declared: ResourceDeclaration<P, Q>): Declared =>
+  reading('resource', declared, (_, visit) => declared.answer(visit));
+
+function reading<P extends MaybeSchema, Q extends MaybeSchema>(
+  kind: 'page' | 'resource',
+  declared: Omit<PageDeclaration<P, Q>, 'show'>,
+  answerTo: (kit: Kit, visit: PageVisit<P, Q>) => Promise<Answer<number, Content>>,
+): Declared {
+  const checked = checkedBy(kind, declared, 'reader');
+  const { path, params, query, repeatable = [] } = declared;
+  return {
+    ...checked,
+    routeBy: (kit) =>
+      route({
+        method: 'get',
+        path,
+        summary: path,
+        repeatable,
+        answers: anyAnswer,
+        ...(params && { params }),
+        ...(query && { query }),
+        handle: (request: RouteRequest<P, Q, undefined>) => answerTo(kit, { ...kit.enter(request, checked), params: request.params, query: request.query }),
+      }),
+  };
+}
 
 export type ActionVisit<P extends MaybeSchema, F extends Schema> = Visit &
   Pick<RouteRequest<P, undefined, undefined>, 'params'> & { readonly form: z.output<F> };
@@ -107,6 +96,10 @@ export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked
 export type Refilled = { readonly fields: Fields; readonly faults: Readonly<Record<string, readonly string[]>> };
 export const noFields = z.object({});
 
+export const ById = z.object({ id: z.string() });
+/** Rows of a list on one page. */
+export const pageRows = 50;
+
 /** Several fields of one name, such as the boxes of selected rows. */
 export const fieldList = (max = 1000) => z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()).max(max));
 /** A box: there when it is ticked. */
@@ -117,7 +110,8 @@ export const fieldCheck = z
 
 /** A bookmark of the longest text, each of whose characters is nine bytes in a form. */
 const usualFormBytes = 262_144;
-const usualForm = 'application/x-www-form-urlencoded';
+/** The media type of a form without a file. */
+export const usualForm = 'application/x-www-form-urlencoded';
 const withFile = 'multipart/form-data';
 const formMs = 20_000;
 

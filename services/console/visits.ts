@@ -7,7 +7,7 @@ import type { ActionRecord } from './access/actions.ts';
 import { ownPath } from './access/own-path.ts';
 import { allows } from './access/roles.ts';
 import type { Sessions } from './access/sessions.ts';
-import { type Area, Problems, type Role, type ServiceName } from './contract.ts';
+import { type Area, areas, Problems, type Role, type ServiceName } from './contract.ts';
 import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } from './store.ts';
 import { isLanguage, type Language } from './texts/texts.ts';
 import type { Asked } from './upstream/client.ts';
@@ -27,7 +27,6 @@ export type Shown = {
   readonly body: ComponentChildren;
   /** Default: 200. */
   readonly status?: number;
-  readonly refreshSeconds?: number;
 };
 
 /** The outcome of an action. */
@@ -74,25 +73,25 @@ export type Visit = {
   readonly ask: (service: ServiceName) => Asked;
 };
 
-/** The services of which an area needs at least one. */
-const servicesOf: Readonly<Record<Area, readonly ServiceName[]>> = {
-  events: ['intake'],
-  links: ['digest'],
-  listings: ['listings'],
-  bookmarks: ['bookmarks'],
-  secrets: ['secrets'],
-  system: ['relay', 'intake'],
+/** The areas that are pages of one service. */
+const serviceOf: Readonly<Partial<Record<PageArea, ServiceName>>> = {
+  events: 'intake',
+  links: 'digest',
+  listings: 'listings',
+  bookmarks: 'bookmarks',
+  secrets: 'secrets',
 };
 
-export const isSwitchedOn = (area: PageArea, upstreams: Pick<Upstreams, 'has'>): boolean =>
-  area === 'now' || area === 'me' || area === 'system' || servicesOf[area].some(upstreams.has);
+export function isSwitchedOn(area: PageArea, upstreams: Pick<Upstreams, 'has'>): boolean {
+  const service = serviceOf[area];
+  return service === undefined || upstreams.has(service);
+}
 
 export type KitParts = {
   readonly sessions: Sessions;
   readonly store: Pick<ConsoleStore, 'putNotice' | 'takeNotice'>;
   readonly upstreams: Upstreams;
-  /** The areas that have pages here. */
-  readonly areas: ReadonlySet<PageArea>;
+  readonly areasWithPages: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
   readonly imageOrigins: readonly string[];
@@ -122,15 +121,13 @@ function languageOf(accepted: string): Language {
   return wanted.find(isLanguage) ?? 'en';
 }
 
-const inNavigation = ['events', 'links', 'listings', 'bookmarks', 'secrets', 'system'] as const;
-
 export type Kit = ReturnType<typeof createKit>;
 
-export function createKit({ sessions, store, upstreams, areas, actions, assets, imageOrigins, clock }: KitParts) {
+export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, imageOrigins, clock }: KitParts) {
   const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
 
   function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
-    const seen = inNavigation.filter((area) => areas.has(area) && allows(person.roles, area, 'reader'));
+    const seen = areas.filter((area) => areasWithPages.has(area) && allows(person.roles, area, 'reader'));
     return {
       locale,
       appearance: person,

@@ -2,18 +2,10 @@
 import { v7 as newId } from 'uuid';
 import { storable } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
-import type { ConsoleStore, Outcome } from '../store.ts';
+import type { ActionRow, ConsoleStore } from '../store.ts';
 
-export type Recorded = {
-  /** The person's name; empty where none is known. */
-  readonly person: string;
-  readonly address: string;
-  readonly area: string;
-  readonly action: string;
-  readonly target: string;
-  readonly outcome: Outcome;
-  readonly requestId: string;
-};
+/** `person` is empty where none is known. */
+export type Recorded = Omit<ActionRow, 'id' | 'at'>;
 
 const longestTarget = 500;
 

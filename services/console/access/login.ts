@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { h } from 'preact';
 import { z } from 'zod';
-import { answer, type AnyRoute, rawBody, route, type RouteRequest, type Schema } from '../../platform/http/route.ts';
+import { answer, type AnyRoute, rawBody, route, type RouteRequest } from '../../platform/http/route.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
-import type { Shown } from '../pages.ts';
+import { anyAnswer, type Shown, usualForm } from '../pages.ts';
 import { field, form } from '../view/forms.ts';
 import { hiddenFields } from '../view/notice.ts';
 import type { Locale } from '../view/locale.ts';
@@ -25,10 +25,9 @@ const LoginForm = z.object({
   password: z.string().max(1000).catch(''),
   to: z.string().optional().catch(undefined),
 });
-const formBody = rawBody({ mediaTypes: ['application/x-www-form-urlencoded'], maxBytes: 16_384, timeoutMs: 10_000 });
+const formBody = rawBody({ mediaTypes: [usualForm], maxBytes: 16_384, timeoutMs: 10_000 });
 const readForm = (bytes: Buffer) => LoginForm.parse(Object.fromEntries(new URLSearchParams(bytes.toString('utf8'))));
 
-const anyAnswer: Readonly<Record<number, Schema | null>> = {};
 const LoginQuery = z.object({ to: z.string().optional(), again: queryBoolean.optional().catch(undefined) });
 
 export const loginRoutes = (parts: Parts): AnyRoute[] => [loginPage(parts), logInRoute(parts), logOutRoute(parts)];

@@ -32,7 +32,7 @@ export type Frame = {
   readonly notice?: Notice | undefined;
 };
 
-export type Person = { readonly name: string; readonly mayManageUsers?: boolean };
+export type Person = { readonly name: string };
 
 export type Notice = {
   readonly message: string;

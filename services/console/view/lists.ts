@@ -72,7 +72,7 @@ export const rowList = <Item>({ label, kind, items, idOf, content, live }: RowLi
     items.map((item) => listRow(idOf(item), content(item))),
   );
 
-export const listRow = (id: string, content: ComponentChildren): VNode => h('li', { 'data-row': id, tabindex: -1 }, content);
+const listRow = (id: string, content: ComponentChildren): VNode => h('li', { 'data-row': id, tabindex: -1 }, content);
 
 /** The link of a row that `o` opens. */
 export const rowLink = (href: string, content: ComponentChildren): VNode => h('a', { class: 'row-link', href, 'data-open': true }, content);

@@ -15,7 +15,6 @@ export type Page = {
   readonly area?: AreaName | undefined;
   readonly body: ComponentChildren;
   /** Seconds after which the browser asks again; for pages to look at. */
-  readonly refreshSeconds?: number;
 };
 
 export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>${renderToString(document(frame, page))}`;
@@ -39,7 +38,7 @@ export function document(frame: Frame, page: Page): VNode {
   );
 }
 
-function head({ assets, locale }: Frame, { title, refreshSeconds }: Page): VNode {
+function head({ assets, locale }: Frame, { title }: Page): VNode {
   return h(
     'head',
     null,
@@ -49,7 +48,6 @@ function head({ assets, locale }: Frame, { title, refreshSeconds }: Page): VNode
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', content: '#f5f5f1', media: '(prefers-color-scheme: light)' }),
     h('meta', { name: 'theme-color', content: '#131517', media: '(prefers-color-scheme: dark)' }),
-    refreshSeconds === undefined ? null : h('meta', { 'http-equiv': 'refresh', content: String(refreshSeconds) }),
     h('link', { rel: 'stylesheet', href: assets.style }),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: assets.icon }),
     h('link', { rel: 'apple-touch-icon', href: assets.touchIcon }),

@@ -8,8 +8,6 @@ import { pathOf } from '../../upstream/client.ts';
 import type { Option } from '../../view/filters.ts';
 
 export const path = '/bookmarks';
-export const pageRows = 50;
-export const ById = z.object({ id: z.string() });
 
 export type Saved = AnswerOf<typeof Bookmark>;
 export type FolderOf = AnswerOf<typeof Folder>;

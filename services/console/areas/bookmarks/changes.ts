@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { Bookmark } from '../../../bookmarks/contract.ts';
 import { BulkResult } from '../../../bookmarks/many/contract.ts';
 import { Common } from '../../../platform/problem.ts';
-import { action, fieldList, type Visit } from '../../pages.ts';
+import { action, ById, fieldList, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { bookmarkOf, ById, namesIn, path, type Saved } from './catalogue.ts';
+import { bookmarkOf, namesIn, path, type Saved } from './catalogue.ts';
 
 /** As many as a page of the list has: each is read before it changes, so that the change can be taken back. */
 const mostAtOnce = 100;

@@ -3,13 +3,13 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Bookmark } from '../../../bookmarks/contract.ts';
 import { Problem } from '../../../platform/problem.ts';
-import { action, fieldCheck, page, type Fields, type Visit } from '../../pages.ts';
+import { action, ById, fieldCheck, type Fields, page, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
 import { pageHead } from '../../view/shell.ts';
 import { externalLink, safeUrl } from '../../view/texts.ts';
-import { bookmarkOf, ById, folderOptions, foldersOf, namesIn, path, type Saved, treeOf } from './catalogue.ts';
+import { bookmarkOf, folderOptions, foldersOf, namesIn, path, type Saved, treeOf } from './catalogue.ts';
 
 const Preview = z.object({ title: z.string(), description: z.string(), thumbnail: z.string(), existing: z.array(Bookmark) });
 

@@ -3,11 +3,11 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Folder } from '../../../bookmarks/contract.ts';
 import { Common } from '../../../platform/problem.ts';
-import { action, page, type Visit } from '../../pages.ts';
+import { action, ById, page, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { confirmByName, field, form } from '../../view/forms.ts';
 import { pageHead, section } from '../../view/shell.ts';
-import { ById, type Branch, folderOptions, foldersOf, path, treeOf } from './catalogue.ts';
+import { type Branch, folderOptions, foldersOf, path, treeOf } from './catalogue.ts';
 
 const foldersPath = '/bookmarks/folders';
 

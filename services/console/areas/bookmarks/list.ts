@@ -3,7 +3,7 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Bookmark, Counts } from '../../../bookmarks/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { page } from '../../pages.ts';
+import { page, pageRows } from '../../pages.ts';
 import { type Chip, chips, filterForm } from '../../view/filters.ts';
 import { actionBar, actionButton, actionsFormElement, bulkBar, rowList, selectBox } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -12,7 +12,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, count, dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
-import { type Branch, folderOptions, foldersOf, ListQuery, pageRows, path, type Saved, treeOf } from './catalogue.ts';
+import { type Branch, folderOptions, foldersOf, ListQuery, path, type Saved, treeOf } from './catalogue.ts';
 
 /** More tags are on the page of tags. */
 const mostTags = 30;

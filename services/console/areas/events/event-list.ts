@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { FollowedEventPage, senderClasses } from '../../../webhook-intake/contract.ts';
 import { EventFacets } from '../../../webhook-intake/dashboard/contract.ts';
-import { type Declared, page } from '../../pages.ts';
+import { type Declared, page, pageRows } from '../../pages.ts';
 import { type Chip, chips, type Filter, filterForm } from '../../view/filters.ts';
 import { liveBar, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -16,7 +16,6 @@ import { askedFilter, EventFilter, type FacetName, facetNames } from './event-fi
 import { eventColumns } from './event-table.ts';
 import { kindTabs } from './kind-tabs.ts';
 
-const pageRows = 50;
 export const path = '/events';
 const ListQuery = EventFilter.extend({ after: z.string().optional(), plot: PlotSpan.optional() });
 type ListQuery = z.output<typeof ListQuery>;

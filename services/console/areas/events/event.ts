@@ -8,7 +8,7 @@ import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { EventDetail } from '../../../webhook-intake/contract.ts';
 import { DeliveryTrace, Redelivery, ReplayRun } from '../../../webhook-intake/dashboard/contract.ts';
-import { action, type Declared, noFields, page, resource, type Visit } from '../../pages.ts';
+import { action, ById, type Declared, noFields, page, resource, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { copyable, detailList, jsonTree } from '../../view/details.ts';
 import { actionButton, actionsFormElement } from '../../view/lists.ts';
@@ -22,7 +22,6 @@ import { linksIn } from './forge-links.ts';
 import { findIn, foundList } from './payload-search.ts';
 import { traceView } from './trace.ts';
 
-const ById = z.object({ id: z.string() });
 type Detail = AnswerOf<typeof EventDetail>;
 
 /** A larger payload is only saved: as a tree it would be a page of megabytes. */

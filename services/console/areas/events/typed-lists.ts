@@ -2,7 +2,7 @@
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { WorkflowSeries } from '../../../webhook-intake/dashboard/contract.ts';
-import { type Declared, page, type Visit } from '../../pages.ts';
+import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
 import { chips, type Filter, filterForm } from '../../view/filters.ts';
 import { table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -13,7 +13,6 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { kindTabs } from './kind-tabs.ts';
 import { type FilterName, filterNames, typedColumns, type TypedList, typedLists, TypedRow } from './typed-columns.ts';
 
-const pageRows = 50;
 const text = z.string().optional();
 const TypedQuery = z.object({
   after: text,

@@ -65,7 +65,7 @@ const margin = 20;
 export const pathStep = 0.8;
 
 /** The part of the rings that is in sight, as the `d` of one path. Points outside are moved to a frame around it, where most of them become one. */
-export function pathOf(rings: readonly Ring[], { x, y, width, height }: Projection): string {
+export function outlineOf(rings: readonly Ring[], { x, y, width, height }: Projection): string {
   const within = (value: number, most: number) => Math.round(Math.min(most + margin, Math.max(-margin, value)) / pathStep);
   return rings
     .map((ring) => {

@@ -24,18 +24,7 @@ const filters = {
   berMin: text,
   priceDropped: text,
 };
-export const filterNames = [
-  'search',
-  'routingKeys',
-  'propertyTypes',
-  'minBeds',
-  'maxBeds',
-  'minBaths',
-  'minPrice',
-  'maxPrice',
-  'berMin',
-  'priceDropped',
-] as const;
+export const filterNames = Object.keys(filters);
 export type FilterQuery = Readonly<Record<string, string | undefined>>;
 
 export const sorts = ['receivedAt-desc', 'price-asc', 'price-desc', 'beds-desc'] as const;

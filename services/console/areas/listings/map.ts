@@ -9,7 +9,7 @@ import { filterForm } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
-import { type Box, coastlines, island, pathOf, pathStep, projection, type Projection, type Ring } from './coast.ts';
+import { type Box, coastlines, island, outlineOf, pathStep, projection, type Projection, type Ring } from './coast.ts';
 import { filterFields, FilteredQuery, type FilterQuery, ownFilters, statusField } from './filters.ts';
 import { areaTabs, linkButton } from './tabs.ts';
 
@@ -83,7 +83,7 @@ function drawing(locale: Locale, { clusters, counted }: Map, shown: Shown & { re
     'svg',
     { class: 'coast', viewBox: `0 0 ${width} ${place.height}`, role: 'group', 'aria-labelledby': 'map-title' },
     h('title', { id: 'map-title' }, map.described(counted)),
-    h('path', { class: 'land', d: pathOf(shown.rings, place), transform: `scale(${pathStep})` }),
+    h('path', { class: 'land', d: outlineOf(shown.rings, place), transform: `scale(${pathStep})` }),
     // The smallest come last, above the others.
     clusters.map((cluster) => h('a', { href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) }, dot(locale, cluster, place))),
   );

@@ -3,7 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
 import { energyGrades, propertyTypes } from '../../../listings/contract.ts';
 import { FilterPreset, PresetCount } from '../../../listings/presets/contract.ts';
-import { action, fieldCheck, fieldList, noFields, page, type Refilled } from '../../pages.ts';
+import { action, ById, fieldCheck, fieldList, noFields, page, type Refilled } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import type { Fields, Shown, Visit } from '../../visits.ts';
 import { field, type Faults, form } from '../../view/forms.ts';
@@ -17,7 +17,6 @@ import { FilteredQuery, filterOf, inWords, type Preset, Presets } from './filter
 import { areaTabs } from './tabs.ts';
 
 const path = '/presets';
-const ById = z.object({ id: z.string() });
 const numbers = ['minBeds', 'maxBeds', 'minBaths', 'minPrice', 'maxPrice'] as const;
 
 const list = page({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Notification, NotificationStatus } from '../../../webhook-intake/dashboard/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { queryChoice } from '../../../platform/schema.ts';
-import { action, noFields, page, type Visit } from '../../pages.ts';
+import { action, noFields, page, pageRows, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { filterForm } from '../../view/filters.ts';
 import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
@@ -13,7 +13,6 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, time, type Tone } from '../../view/texts.ts';
 
 const path = '/system/notifications';
-const pageRows = 50;
 const Page = z.object({ items: z.array(Notification), next: z.string().nullable() });
 type Message = AnswerOf<typeof Notification>;
 const tones: Readonly<Record<Message['status'], Tone>> = { pending: 'info', sent: 'good', failed: 'bad' };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { named } from '../../../platform/json.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { areas } from '../../contract.ts';
-import { page } from '../../pages.ts';
+import { page, pageRows } from '../../pages.ts';
 import type { ActionRow, ConsoleStore, Outcome } from '../../store.ts';
 import { filterForm } from '../../view/filters.ts';
 import { type Column, table } from '../../view/lists.ts';
@@ -14,7 +14,6 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, time } from '../../view/texts.ts';
 
 const path = '/system/actions';
-const pageRows = 50;
 const list = 'actions';
 const cursor = queryCursor(list, z.tuple([z.coerce.date(), z.uuid()]));
 const RecordQuery = z.object({ person: z.string().max(200).optional(), area: z.string().max(50).optional(), after: cursor });

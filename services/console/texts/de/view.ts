@@ -12,7 +12,6 @@ export const view: typeof english = {
   searchEverything: 'Alles durchsuchen',
   menu: 'Menü',
   account: 'Sitzungen und Einstellungen',
-  users: 'Benutzer',
   signOut: 'Abmelden',
   language: 'Sprache',
   theme: { title: 'Farben', auto: 'Wie das Gerät', light: 'Hell', dark: 'Dunkel' },

@@ -11,7 +11,6 @@ export const view = {
   searchEverything: 'Search everything',
   menu: 'Menu',
   account: 'Sessions and settings',
-  users: 'Users',
   signOut: 'Sign out',
   language: 'Language',
   theme: { title: 'Theme', auto: 'As the device', light: 'Light', dark: 'Dark' },

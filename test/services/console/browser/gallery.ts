@@ -21,7 +21,7 @@ export const galleryFrame = (given: Partial<Frame> = {}): Frame => ({
   appearance: { theme: 'auto', density: 'normal', hasKeys: true },
   assets: assetPaths,
   path: '/gallery',
-  person: { name: 'Ada Lovelace', mayManageUsers: true },
+  person: { name: 'Ada Lovelace' },
   navigation: [
     { area: 'now' },
     { area: 'events' },
