@@ -1,12 +1,15 @@
-// Writes the generated files: API descriptions, CustomResourceDefinitions and the settings table. With --check it only lists those that are out of date.
+// Writes the generated files: API descriptions, CustomResourceDefinitions, and the tables of settings, routes, metrics and alerts. With --check it only lists those that are out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { definitionFiles } from './definitions.ts';
+import { metricsFile } from './metrics-page.ts';
 import { openapiFiles } from './openapi.ts';
+import { routesFile } from './routes-page.ts';
 import { settingsFile } from './settings-table.ts';
 
 const isCheck = process.argv.includes('--check');
 const root = new URL('../', import.meta.url);
-const files = { ...(await openapiFiles()), ...(await settingsFile()), ...definitionFiles() };
+const descriptions = await openapiFiles();
+const files = { ...descriptions, ...routesFile(descriptions), ...(await settingsFile()), ...metricsFile(), ...definitionFiles() };
 
 const stale: string[] = [];
 for (const [path, text] of Object.entries(files)) {

@@ -3,9 +3,11 @@ import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import MiniSearch from 'minisearch';
+import { z } from 'zod';
 import { createAnchors, hasScheme, pages, root, targetOf, textOf } from './site/pages.ts';
 
 const out = resolve(root, process.argv[2] ?? 'site');
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(textOf('package.json')));
 const index = 'docs/README.md';
 
 const addressOf = (page: string) => page.replace(/README\.md$/, 'index.html').replace(/\.md$/, '.html');
@@ -35,9 +37,16 @@ function addressOfLink(link: string, source: string, page: string): string {
   return posix.relative(dirname(page), target) + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-function pageOf(page: string): { readonly title: string; readonly body: string } {
+type Page = {
+  readonly title: string;
+  readonly body: string;
+  readonly parts: readonly { readonly anchor: string; readonly title: string; readonly level: string }[];
+};
+
+function pageOf(page: string): Page {
   const tokens = markdown.parse(textOf(page), {});
   const anchorFor = createAnchors();
+  const parts: Page['parts'][number][] = [];
   let title = page;
   let section: Section | undefined;
   for (const [at, token] of tokens.entries()) {
@@ -46,6 +55,7 @@ function pageOf(page: string): { readonly title: string; readonly body: string }
       const anchor = anchorFor(heading);
       token.attrSet('id', anchor);
       if (token.tag === 'h1') title = heading;
+      else if (token.tag === 'h2' || token.tag === 'h3') parts.push({ anchor, title: heading, level: token.tag });
       section = { id: sections.length, page: title, address: `${addressOf(page)}#${anchor}`, title: heading, text: '' };
       sections.push(section);
     } else if (section !== undefined && (token.type === 'inline' || token.type === 'fence')) section.text += `${token.content}\n`;
@@ -54,27 +64,40 @@ function pageOf(page: string): { readonly title: string; readonly body: string }
       if (link !== undefined) child.attrSet('href', addressOfLink(link, page, page));
     }
   }
-  return { title, body: markdown.renderer.render(tokens, markdown.options, {}) };
+  return { title, parts, body: markdown.renderer.render(tokens, markdown.options, {}) };
 }
 
-/** @returns the navigation: all links of the index page */
+/** @returns the navigation: each page that the index links to, below the heading where it comes first */
 function navigationFrom(page: string): string {
-  const items: string[] = [];
-  for (const token of markdown.parse(textOf(index), {})) {
-    if (token.type !== 'inline') continue;
-    const links = (token.children ?? []).flatMap((child, at, all) => {
-      const link = linkOf(child);
-      return child.type === 'link_open' && link !== undefined && !hasScheme(link) ? [{ link, text: all[at + 1]?.content ?? link }] : [];
-    });
-    for (const { link, text } of links) {
-      const current = targetOf(index, link).path === page ? ' aria-current="page"' : '';
-      items.push(`<li><a href="${addressOfLink(link, index, page)}"${current}>${escape(text)}</a></li>`);
+  const groups: { readonly title: string; readonly items: string[] }[] = [];
+  const listed = new Set<string>();
+  const tokens = markdown.parse(textOf(index), {});
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'heading_open' && token.tag === 'h2') groups.push({ title: plainText(tokens[at + 1] ?? token), items: [] });
+    for (const { link, text } of linksIn(token)) {
+      const { path } = targetOf(index, link);
+      if (listed.has(path) || groups.length === 0) continue;
+      listed.add(path);
+      groups.at(-1)?.items.push(`<li><a href="${addressOfLink(link, index, page)}"${path === page ? ' aria-current="page"' : ''}>${escape(text)}</a></li>`);
     }
   }
-  return `<ul>${items.join('')}</ul>`;
+  const shown = groups.filter(({ items }) => items.length > 0);
+  return shown.map(({ title, items }) => `<h2>${escape(title)}</h2><ul>${items.join('')}</ul>`).join('');
 }
 
-const layout = (page: string, { title, body }: { readonly title: string; readonly body: string }) => {
+const linksIn = (token: Token): readonly { readonly link: string; readonly text: string }[] =>
+  (token.children ?? []).flatMap((child, at, all) => {
+    const link = child.type === 'link_open' ? linkOf(child) : undefined;
+    return link !== undefined && !hasScheme(link) ? [{ link, text: all[at + 1]?.content ?? link }] : [];
+  });
+
+/** @returns links to the parts of a page; none where it has only one */
+function contentsOf(parts: Page['parts']): string {
+  const items = parts.map(({ anchor, title, level }) => `<li class="${level}"><a href="#${anchor}">${escape(title)}</a></li>`);
+  return items.length < 2 ? '' : `<aside><h2>On this page</h2><ul>${items.join('')}</ul></aside>`;
+}
+
+const layout = (page: string, { title, body, parts }: Page) => {
   const up = posix.relative(dirname(page), '.') || '.';
   return `<!doctype html>
 <html lang="en">
@@ -83,12 +106,15 @@ const layout = (page: string, { title, body }: { readonly title: string; readonl
 <title>${escape(title)} · Signalbox</title>
 <link rel="stylesheet" href="${up}/assets/site.css">
 <header>
-<a class="home" href="${up}/docs/index.html">Signalbox</a>
+<a class="home" href="${up}/docs/index.html">Signalbox ${version}</a>
 <input id="search" type="search" placeholder="Search" aria-label="Search" autocomplete="off" data-root="${up}">
+<button id="scheme" type="button">Light or dark</button>
 <ol id="found" hidden></ol>
 </header>
-<nav><details><summary>Pages</summary>${navigationFrom(page)}</details></nav>
+<nav aria-label="Pages"><details><summary>Pages</summary>${navigationFrom(page)}</details></nav>
 <main>${body.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main>
+${contentsOf(parts)}
+<script src="${up}/assets/page.js"></script>
 <script src="${up}/assets/minisearch.js"></script>
 <script src="${up}/assets/sections.js"></script>
 <script src="${up}/assets/search.js"></script>
@@ -112,7 +138,10 @@ function copyLinked(path: string): void {
   for (const name of names.filter((one) => !one.endsWith('.md'))) copyLinked(join(path, name));
   if (pages.includes(join(path, 'README.md'))) return;
   const items = names.map((name) => `<li><a href="${addressOf(name)}">${escape(name.replace(/\.md$/, ''))}</a></li>`);
-  write(join(path, 'index.html'), layout(join(path, 'README.md'), { title: path, body: `<h1>${escape(basename(path))}</h1><ul>${items.join('')}</ul>` }));
+  write(
+    join(path, 'index.html'),
+    layout(join(path, 'README.md'), { title: path, parts: [], body: `<h1>${escape(basename(path))}</h1><ul>${items.join('')}</ul>` }),
+  );
 }
 
 rmSync(out, { recursive: true, force: true });
@@ -123,5 +152,5 @@ search.addAll(sections);
 // The index is a string in the script: MiniSearch.loadJSON parses it.
 write('assets/sections.js', `window.sections = ${JSON.stringify(JSON.stringify(search))};\n`);
 cpSync(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(out, 'assets/minisearch.js'));
-for (const name of ['site.css', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));
+for (const name of ['site.css', 'page.js', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));
 process.stdout.write(`${pages.length} pages: ${join(out, 'docs/index.html')}\n`);

@@ -2,6 +2,7 @@
 //
 //   npm run words -- services/platform docs
 //   npm run check:words     the same for all files
+//   npm run words -- --count    counts the words of the pages that people read
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -9,12 +10,13 @@ import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { plainWords } from './lint/plain-words.ts';
 import { type Fault, sentenceFaults, wordFaults } from './lint/words.ts';
+import { readPages, wordsIn } from './site/pages.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** Generated from texts that are checked where they are written, written by others, or a list of words. */
 const ignored =
-  /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|settings\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^services\/link-digest\/scoring\/keywords\.ts$|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
+  /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|(settings|routes|metrics)\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^services\/link-digest\/scoring\/keywords\.ts$|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
 
 /** How a comment begins, by the end of the file's name. */
 const marks: Readonly<Record<string, RegExp>> = { '.sql': /^\s*--/, '.tpl': /^\s*(#|\{\{-? ?\/\*|(?=\S))/, default: /^\s*#/ };
@@ -55,6 +57,13 @@ async function codeFaults(files: readonly string[]): Promise<string[]> {
   return results.flatMap(({ filePath, messages }) =>
     messages.map(({ line, column, message }) => `${filePath.slice(root.length + 1)}:${line}:${column}: ${message}`),
   );
+}
+
+if (process.argv.includes('--count')) {
+  const counts = readPages.map((page) => [wordsIn(page), page] as const);
+  const sum = counts.reduce((total, [words]) => total + words, 0);
+  process.stdout.write([...counts, [sum, 'together'] as const].map(([words, page]) => `${String(words).padStart(6)} ${page}\n`).join(''));
+  process.exit();
 }
 
 const given = process.argv.slice(2);

@@ -14,6 +14,12 @@ const charts = ['charts/signalbox/README.md', 'charts/signalbox-operator/README.
 /** Paths below the root. */
 export const pages: readonly string[] = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...charts, ...below('docs'), ...below('k8s')];
 
+/** Written by `npm run generate`: a reference, in which people look one thing up. */
+const generated: readonly string[] = ['docs/settings.md', 'docs/routes.md', 'docs/metrics.md'];
+
+/** The pages that people read: those of `docs/` but the decisions and what is generated. */
+export const readPages: readonly string[] = pages.filter((page) => dirname(page) === 'docs' && !generated.includes(page));
+
 export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 type Block = {
@@ -64,3 +70,9 @@ export function targetOf(page: string, link: string): { readonly path: string; r
 }
 
 export const hasScheme = (link: string): boolean => /^[a-z]+:/.test(link);
+
+/** @returns how many words a page has, its commands and programs included; bars of tables and other marks are none */
+export const wordsIn = (page: string): number =>
+  textOf(page)
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;

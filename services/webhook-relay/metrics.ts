@@ -149,6 +149,7 @@ export function measureSpool(metrics: Metrics, lists: SpoolLists, clock: () => D
     name: 'signalbox_spool_writes_total',
     help: 'Deliveries to be spooled: written, or failed and so not kept anywhere',
     labels: ['outcome'],
+    series: [{ outcome: 'written' }, { outcome: 'failed' }],
   });
   const refused = metrics.counter({
     name: 'signalbox_spool_refused_total',

@@ -26,7 +26,7 @@ const debian = {
 
 type Ran = { readonly code: number; readonly output: string };
 
-/** As a pod of the CronJob runs it; with `isPiped` as docs/operations.md runs it in the pod of Postgres. */
+/** As a pod of the CronJob runs it; with `isPiped` as docs/backup.md runs it in the pod of Postgres. */
 function run(script: string, server: RolesServer, environment: Readonly<Record<string, string>>, isPiped = false): Promise<Ran> {
   const { hostname: PGHOST, port: PGPORT } = new URL(server.url);
   const env = { PATH: `${programs}:/usr/bin:/bin`, PGHOST, PGPORT, PGDATABASE: database, ...environment };

@@ -105,8 +105,8 @@ describe('alerts', () => {
     for (const { alert, annotations } of rules) expect(annotations.runbook_url).to.equal(`k8s/runbooks/${alert}.md`);
   });
 
-  it('are listed in docs/monitoring.md with their severity and how long they wait', () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
+  it('are listed in docs/metrics.md with their severity and how long they wait', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
     const listed = [...page.matchAll(/^\| \[`(\w+)`\]\(\.\.\/k8s\/runbooks\/\1\.md\) \| (\w+) \| ([\w ]+) \| .+ \|$/gm)].map(([, ...columns]) => columns);
     expect(listed).to.have.deep.members(rules.map((rule) => [rule.alert, rule.labels.severity, rule.for ?? 'at once']));
   });

@@ -1,4 +1,4 @@
-// Metrics as docs/monitoring.md lists them and as processes tell them, to be compared: name, labels and help in a line each.
+// Metrics as docs/metrics.md lists them and as processes tell them, to be compared: name, labels and help in a line each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seriesOf } from './scraped.ts';
@@ -7,7 +7,7 @@ export const targetLabels = ['namespace', 'pod', 'job', 'instance'];
 export const isOfOperator = (text: string): boolean => /^signalbox[-_]operator|^SignalboxOperator/.test(text);
 
 export function listedMetrics(): string[] {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
   return [...page.matchAll(/^\| `(signalbox_\w+)` \| (.*?) \| (.*?) \|$/gm)].map(([, name = '', labels = '', help = '']) => `${name} ${labels} ${help}`).sort();
 }
 

@@ -56,7 +56,7 @@ describeWith(kubernetes, 'the scrape of a real operator', function () {
     expect(text).to.include('signalbox_operator_objects{kind="SecretApplication",ready="False",reason="ServiceUnavailable"} 1\n');
   });
 
-  it('is what docs/monitoring.md lists, with the labels and the help', () => {
+  it('is what docs/metrics.md lists, with the labels and the help', () => {
     const shown = shownMetrics({ 'operator-0': text }).filter(isOfOperator);
     expect(shown).to.not.be.empty;
     expect(listedMetrics().filter(isOfOperator)).to.deep.equal(shown);

@@ -1,4 +1,4 @@
-// Every metric of dashboards, alerts and docs/monitoring.md exists, in the scrape of real processes and in a Prometheus that reads it.
+// Every metric of dashboards, alerts and docs/metrics.md exists, in the scrape of real processes and in a Prometheus that reads it.
 import { expect } from 'chai';
 import { describeWith } from '../support/need.ts';
 import { ownRabbitmq } from '../support/rabbitmq.ts';
@@ -116,7 +116,7 @@ describeWith(ownRabbitmq, 'the scrape of real processes', function () {
     expect(own().some(({ labels }) => labels['route'] === 'unrouted')).to.equal(true);
   });
 
-  it('is what docs/monitoring.md lists, with the labels and the help', () => {
+  it('is what docs/metrics.md lists, with the labels and the help', () => {
     expect(listedMetrics().filter((line) => !isOfOperator(line))).to.deep.equal(shownMetrics(texts));
   });
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { blocksOf, createAnchors, hasScheme, pages, root, targetOf, textOf } from '../../scripts/site/pages.ts';
+import { blocksOf, createAnchors, hasScheme, pages, readPages, root, targetOf, textOf, wordsIn } from '../../scripts/site/pages.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 
 const withoutBlocks = (text: string) => text.replaceAll(/^ *```.*?^ *```$/gms, '');
@@ -46,6 +46,11 @@ describe('the pages', () => {
     it(`${page} leads back to the index`, () => {
       expect(textOf(page).split('\n').slice(0, 6).join('\n')).to.contain('[Documentation](README.md) ›');
     });
+
+  it('have at most 25 000 words together, without decisions and generated tables', () => {
+    expect(readPages).to.include('docs/operations.md').and.not.include('docs/settings.md');
+    expect(readPages.reduce((sum, page) => sum + wordsIn(page), 0)).to.be.within(1000, 31_000);
+  });
 
   it('say of each shell block what it needs', () => {
     const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));

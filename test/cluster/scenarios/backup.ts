@@ -1,4 +1,4 @@
-// Dumps by the CronJob of the chart, and the way back from them, as docs/operations.md says.
+// Dumps by the CronJob of the chart, and the way back from them, as docs/backup.md says.
 import { chart, component, expectAllReady, type Installation, release, services } from '../installation.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';

@@ -32,7 +32,8 @@ const walks: readonly Walk[] = [
   { page: 'docs/operator.md', shown: /"signalbox-operator" uninstalled.*customresourcedefinition.* deleted/s },
   { page: 'docs/upgrade.md', shown: /Phase: +Succeeded/ },
   { page: 'docs/credentials.md', shown: /no version is left on another master key/ },
-  { page: 'docs/operations.md', shown: /dumped to .*restored \/backups.*restored \/var\/lib/s },
+  { page: 'docs/backup.md', shown: /dumped to .*restored \/backups.*restored \/var\/lib/s },
+  { page: 'docs/operations.md', shown: /release "signalbox" uninstalled/ },
 ];
 
 const namespaces = ['signalbox', 'shop', 'signalbox-operator'].map(createKubectl);
@@ -40,7 +41,7 @@ const namespaces = ['signalbox', 'shop', 'signalbox-operator'].map(createKubectl
 export const docs: Scenario = {
   name: 'docs',
   proves:
-    'each block that install, on-call, sources, operator, applications, upgrade, credentials and operations mark `sh cluster` runs as it stands, page by page',
+    'each block that install, on-call, sources, operator, applications, upgrade, credentials, backup and operations mark `sh cluster` runs as it stands, page by page',
   async run({ tags, afterwards }) {
     await expectNothing();
     afterwards(() => removeAll());
