@@ -5,54 +5,17 @@ import type { Metrics } from '../platform/metrics.ts';
 import { type BatchLimits, createBatchWriter } from '../platform/batches.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows, type RowColumns } from '../platform/postgres/rows.ts';
+import type { Action, Outcome, Plane } from './overview/contract.ts';
 
-/** `command`: `signalbox secrets`, which works on the database itself. */
-export const planes = ['management', 'consumer', 'command'] as const;
-export type Plane = (typeof planes)[number];
-
-export const actions = [
-  'application.create',
-  'application.update',
-  'application.delete',
-  'application.rotate-key',
-  'application.create-key',
-  'application.delete-key',
-  'application.bind-account',
-  'application.unbind-account',
-  'environment.create',
-  'environment.update',
-  'environment.delete',
-  'secret.create',
-  'secret.delete',
-  'secret.add-version',
-  'secret.enable-version',
-  'secret.disable-version',
-  'secret.restore-version',
-  'secret.read',
-  'secret.list',
-  'secret.copy',
-  'secret.import',
-  'configuration.import',
-  'configuration.create',
-  'configuration.update',
-  'configuration.delete',
-  'backup.begin',
-  'backup.end',
-  'backup.restore',
-  'rewrap.begin',
-  'rewrap.end',
-] as const;
-export type Action = (typeof actions)[number];
-
-/** `refused`: a stored value that was changed or moved. `unavailable`: the master keys or the database. */
-export const outcomes = ['done', 'not-found', 'conflict', 'invalid', 'unavailable', 'refused', 'failed'] as const;
-export type Outcome = (typeof outcomes)[number];
+export type { Action, Outcome, Plane };
 
 /** Who asks. */
 export type Actor = {
   readonly plane: Plane;
   /** Which token or key it was, `account <namespace>/<name>` of a ServiceAccount, of a command the role at the database; never the credential itself. */
   readonly keyId: string;
+  /** The person that the console asked for; null of any other client. */
+  readonly person?: string | null;
   readonly requestId: string;
 };
 
@@ -85,6 +48,7 @@ const columns: RowColumns<AuditEntry> = {
   occurredAt: 'timestamptz',
   plane: 'text',
   keyId: 'text',
+  person: 'text',
   action: 'text',
   application: 'text',
   applicationId: 'uuid',
@@ -100,7 +64,12 @@ const insert = insertRows<AuditEntry>('audit.insert', {
   into: 'audit_entries',
   columns,
   // Request text is unbounded; cut above the longest valid name.
-  expressions: { application: 'left(application, 200)', environment: 'left(environment, 500)', subject: 'left(subject, 500)' },
+  expressions: {
+    application: 'left(application, 200)',
+    environment: 'left(environment, 500)',
+    subject: 'left(subject, 500)',
+    person: 'left(person, 200)',
+  },
   // A batch whose outcome was unknown is written again.
   onConflict: '(occurred_at, id) do nothing',
 });
@@ -109,6 +78,9 @@ export type AuditFilter = {
   readonly application?: string | undefined;
   /** The id of a key or token, as entries have it. */
   readonly actor?: string | undefined;
+  readonly person?: string | undefined;
+  /** The name of a secret, the key of an entry, or the id of a key. */
+  readonly subject?: string | undefined;
   readonly plane?: Plane | undefined;
   readonly action?: Action | undefined;
   readonly outcome?: Outcome | undefined;
@@ -129,6 +101,8 @@ type PageValues = [
   afterId: string | undefined,
   limit: number,
   actor: string | undefined,
+  person: string | undefined,
+  subject: string | undefined,
 ];
 
 const page = statement<AuditEntry, PageValues>(
@@ -139,7 +113,7 @@ const page = statement<AuditEntry, PageValues>(
   where ($1::text is null or application = $1) and ($2::text is null or plane = $2)
     and ($3::text is null or action = $3 and ($3 in ('secret.read', 'secret.list') or outcome <> 'done' or plane <> 'consumer')) and ($4::text is null or outcome = $4)
     and occurred_at >= coalesce($5, '-infinity'::timestamptz) and occurred_at < coalesce($6, 'infinity'::timestamptz)
-    and ($10::text is null or key_id = $10)
+    and ($10::text is null or key_id = $10) and ($11::text is null or person = $11) and ($12::text is null or subject = $12)
     and ($7::timestamptz is null or (occurred_at, id) < ($7, $8::uuid))
   order by occurred_at desc, id desc limit $9`,
 );
@@ -153,8 +127,10 @@ export const createAuditStore = (database: Database) => ({
   /** The role that this connection has at the database. */
   role: async () => (await database.first(role))?.role ?? '',
   /** Newest first, those after an entry of the page before. */
-  page: ({ application, actor, plane, action, outcome, from, to }: AuditFilter, after: Pick<AuditEntry, 'occurredAt' | 'id'> | undefined, limit: number) =>
-    database.all(page, application, plane, action, outcome, from, to, after?.occurredAt, after?.id, limit, actor),
+  page(filter: AuditFilter, after: Pick<AuditEntry, 'occurredAt' | 'id'> | undefined, limit: number) {
+    const { application, actor, person, subject, plane, action, outcome, from, to } = filter;
+    return database.all(page, application, plane, action, outcome, from, to, after?.occurredAt, after?.id, limit, actor, person, subject);
+  },
 });
 
 export type Audit = ReturnType<typeof createAudit>;

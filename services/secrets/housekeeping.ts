@@ -1,4 +1,4 @@
-// Partitions of the audit, one a month: created two months ahead, dropped after the retention time. Old changes of the feed: deleted.
+// Partitions of the audit, one a month: created two months ahead, dropped after the retention time. Old changes of the feed and counts of reads: deleted.
 import { runPeriodically } from '../platform/process/periodic-job.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
@@ -6,6 +6,7 @@ import { dropPartitionsBefore, makePartitions } from '../platform/postgres/parti
 import type { Database } from '../platform/postgres/pool.ts';
 import { createChangeStore } from './changes/store.ts';
 import type { SecretsConfig } from './config.ts';
+import { createOverviewStore } from './overview/store.ts';
 
 export type HousekeepingParts = {
   readonly database: Database;
@@ -28,6 +29,7 @@ export function startHousekeeping(parts: HousekeepingParts): void {
     const dropped = await dropPartitionsBefore(database, table, daysAgo(config.auditRetentionDays));
     if (dropped.length > 0) log.info({ dropped }, 'deleted expired audit partitions');
     await createChangeStore(database).prune(daysAgo(config.changesRetentionDays));
+    await createOverviewStore(database).pruneReadDays(daysAgo(config.auditRetentionDays));
   };
   runPeriodically(parts, { name: 'secrets.housekeeping', everyMs, work });
 }

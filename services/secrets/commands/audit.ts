@@ -4,7 +4,8 @@ import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { tableOf } from '../../platform/process/table.ts';
-import { actions, type AuditEntry, type AuditFilter, createAuditStore, outcomes, planes } from '../audit.ts';
+import { type AuditEntry, type AuditFilter, createAuditStore } from '../audit.ts';
+import { actions, outcomes, planes } from '../overview/contract.ts';
 import { withStore } from './database.ts';
 import { databaseSettings } from './settings.ts';
 
@@ -18,6 +19,8 @@ const Time = z
 const Options = z
   .object({
     application: z.string().optional(),
+    person: z.string().optional(),
+    subject: z.string().optional(),
     plane: oneOf(planes),
     action: oneOf(actions),
     outcome: oneOf(outcomes),
@@ -38,6 +41,8 @@ export const audit: Subcommand = {
   examples: ['audit --application shop --outcome not-found', 'audit --from 2026-03-01 --json'],
   options: [
     { flags: '--application <slug>', summary: 'as the request named it' },
+    { flags: '--person <name>', summary: 'of the console, by their name there' },
+    { flags: '--subject <name>', summary: 'the secret, or the key of the entry' },
     { flags: '--plane <plane>', summary: 'how it came', values: planes },
     { flags: '--action <action>', summary: 'what was asked', values: actions },
     { flags: '--outcome <outcome>', summary: 'how it ended', values: outcomes },
@@ -78,7 +83,7 @@ async function* entriesOf(database: Database, filter: AuditFilter, limit: number
   }
 }
 
-const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'DETAIL'];
+const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'PERSON', 'DETAIL'];
 const cells = (entry: AuditEntry) => [
   entry.occurredAt.toISOString(),
   entry.outcome,
@@ -89,5 +94,6 @@ const cells = (entry: AuditEntry) => [
   String(entry.version ?? ''),
   entry.plane,
   entry.keyId,
+  entry.person ?? '',
   entry.detail ?? '',
 ];

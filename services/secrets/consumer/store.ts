@@ -1,5 +1,5 @@
 // All SQL of the consumer plane. Keys of applications are kept as hashes only; each statement checks the key: no row means that no application has it.
-// The last use of keys and secrets is noted by reads, and written in batches off their path, at most once a minute for one and process.
+// The last use of keys and secrets is noted by reads, and written in batches off their path, at most once a minute for one and process; so are the counts of reads.
 import { hash } from 'node:crypto';
 import { v7 as newId } from 'uuid';
 import { createBatcher, createBatchWriter, sharedReads } from '../../platform/batches.ts';
@@ -7,6 +7,7 @@ import type { Log } from '../../platform/log.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
+import { type CountedReads, createReadCounts } from './read-counts.ts';
 
 /** A fast hash is enough: 160 random bits cannot be guessed. */
 export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
@@ -232,6 +233,18 @@ const writeReads = rowsStatement<unknown, [reads: readonly SecretRead[]]>(
   where secret_reads.last_read_at < excluded.last_read_at`,
 );
 
+const addReads = rowsStatement<unknown, [counts: readonly CountedReads[]]>(
+  'secrets.countReads',
+  [{ secretId: 'uuid', environmentId: 'uuid', day: 'date', reads: 'int' }],
+  // In one order, as above. A batch may hold a place twice, after one that failed; a batch whose outcome was not known is counted twice.
+  (counts) => `
+  insert into secret_read_days (secret_id, environment_id, day, reads)
+  select given.secret_id, given.environment_id, given.day, sum(given.reads)
+  from ${counts} as given join secrets s on s.id = given.secret_id join environments e on e.id = given.environment_id
+  group by given.secret_id, given.environment_id, given.day order by given.secret_id, given.environment_id, given.day
+  on conflict (secret_id, environment_id, day) do update set reads = secret_read_days.reads + excluded.reads`,
+);
+
 const everyMs = 60_000;
 /** More than an installation has: beyond it all are forgotten, and written once more. */
 const maxNoted = 100_000;
@@ -266,14 +279,16 @@ export type KeyUses = ReturnType<typeof createKeyUses>;
 export function createKeyUses({ database, log }: { readonly database: Database; readonly log: Log }) {
   const keys = createUses<KeyUse>({ log, what: 'keys', write: (uses) => database.run(writeUses, uses) });
   const secrets = createUses<SecretRead>({ log, what: 'secrets', write: (reads) => database.run(writeReads, reads) });
+  const counts = createReadCounts({ log, write: (counted) => database.run(addReads, counted) });
   return {
     /** Never waits and never throws. */
     note: (id: string, usedAt: Date): void => keys.note(id, usedAt, { id, usedAt }),
     /** A read of a secret in the environment that was asked. Never waits and never throws. */
     noteRead(secretId: string, environmentId: string, readAt: Date): void {
       secrets.note(`${secretId} ${environmentId}`, readAt, { id: newId(), secretId, environmentId, readAt });
+      counts.add(secretId, environmentId, readAt);
     },
     /** Writes what waits. Never rejects. */
-    close: async (): Promise<void> => void (await Promise.all([keys.close(), secrets.close()])),
+    close: async (): Promise<void> => void (await Promise.all([keys.close(), secrets.close(), counts.close()])),
   };
 }

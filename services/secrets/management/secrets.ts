@@ -82,7 +82,7 @@ const oneSecret = (store: ManagementStore, write: UnitOfWork) => [
 ];
 
 /** @throws Problem 404 */
-export async function findSecret(store: ManagementStore, applicationId: string, name: string): Promise<Secret> {
+export async function findSecret(store: Pick<ManagementStore, 'secrets'>, applicationId: string, name: string): Promise<Secret> {
   const secret = await store.secrets.find(applicationId, name);
   if (!secret) throw Problems.secretMissing();
   return secret;

@@ -42,7 +42,7 @@ export function createUnitOfWork({
    */
   async function run<T>(request: AdminRequest, target: Target, work: (store: ManagementStore, active: MasterKey) => Promise<Done<T>>): Promise<T> {
     const { principal, requestId } = request;
-    const actor = { plane: 'management', keyId: `admin-${principal.id}`, requestId } as const;
+    const actor = { plane: 'management', keyId: `admin-${principal.id}`, person: principal.actor ?? null, requestId } as const;
     try {
       const active = await keyCheck.requireActive();
       return await database.transaction(async (inTransaction) => {

@@ -108,6 +108,18 @@ create table secret_reads (
 
 create index secret_reads_by_environment on secret_reads (environment_id);
 
+-- How often applications read a secret in an environment on a day of UTC, added up in batches by the reads. Kept as long as the audit.
+create table secret_read_days (
+  secret_id uuid not null references secrets (id) on delete cascade,
+  environment_id uuid not null references environments (id) on delete cascade,
+  day date not null,
+  reads bigint not null,
+  primary key (secret_id, environment_id, day)
+) with (fillfactor = 80);
+
+create index secret_read_days_by_environment on secret_read_days (environment_id, day);
+create index secret_read_days_by_day on secret_read_days (day);
+
 -- Configuration entries: plain key and value pairs of one environment.
 create table configurations (
   id uuid primary key,
@@ -128,6 +140,8 @@ create table audit_entries (
   plane text not null constraint audit_entries_plane check (plane in ('management', 'consumer', 'command')),
   -- Identifies an administrator's token or an application's key, never the credential itself.
   key_id text not null,
+  -- The person that the console asked for; null of any other client.
+  person text,
   -- secret.read, application.create, …
   action text not null,
   -- The slug as requested; its id follows where it names an application.
@@ -150,6 +164,8 @@ create table audit_entries_default partition of audit_entries default;
 
 create index audit_entries_by_application on audit_entries (application, occurred_at, id);
 create index audit_entries_by_actor on audit_entries (key_id, occurred_at, id);
+create index audit_entries_by_person on audit_entries (person, occurred_at, id) where person is not null;
+create index audit_entries_by_subject on audit_entries (subject, occurred_at, id) where subject is not null;
 -- Nearly all entries are reads that were done.
 create index audit_entries_of_others on audit_entries (occurred_at, id) where outcome <> 'done' or plane <> 'consumer';
 

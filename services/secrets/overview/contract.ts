@@ -1,11 +1,61 @@
-// The schemas of the overview of secrets: coverage of environments, what expires, and the audit. None has a value.
+// The schemas of the overview of secrets: applications, coverage of environments, what expires, reads by day, and the audit. None has a value.
 import { z } from 'zod';
-import { encodeCursor, queryChoice, queryCursor, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
-import { actions, outcomes, planes } from '../audit.ts';
+import { encodeCursor, queryBoolean, queryChoice, queryCursor, queryInteger, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
 import { CursorName, Limit, Name, Next } from '../contract.ts';
 
+/** A part of a name, in any case. */
+const Part = (what: string) => Name.optional().meta({ description: `A part of ${what}, in any case` });
+
+const summaryList = 'application-summaries';
+export const SummariesQuery = z.object({
+  q: Part('the slug or the name of the application'),
+  limit: Limit,
+  after: queryCursor(summaryList, z.tuple([CursorName])),
+});
+export const summaryCursor = ({ slug }: { readonly slug: string }) => encodeCursor(summaryList, [slug]);
+/** How far ahead an application's summary looks for versions that expire. */
+export const summaryDays = 30;
+
+export const ApplicationSummary = z
+  .object({
+    slug: z.string().describe('The slug of the application'),
+    name: z.string().describe('Its name for people'),
+    description: z.string().nullable().describe('A description in words'),
+    environments: z.int32().min(0).describe('How many environments it has'),
+    secrets: z.int32().min(0).describe('How many secrets it has'),
+    keys: z.int32().min(0).describe('How many keys are valid'),
+    lastUsedAt: Timestamp.nullable().describe('When an application last read with a key of it, or with a token of a bound account, to the minute; null: never'),
+    expiring: z.int32().min(0).describe(`How many versions expire within ${summaryDays} days, while no newer one takes their place`),
+    expiresAt: Timestamp.nullable().describe('When the first of them expires; null: none does'),
+  })
+  .meta({
+    id: 'ApplicationSummary',
+    description: 'An application with what there is to look after.',
+    examples: [
+      {
+        slug: 'shop',
+        name: 'Shop',
+        description: 'The web shop',
+        environments: 3,
+        secrets: 12,
+        keys: 2,
+        lastUsedAt: '2026-03-15T12:05:00.000Z',
+        expiring: 1,
+        expiresAt: '2026-03-29T12:00:00.000Z',
+      },
+    ],
+  });
+export const ApplicationSummaries = z
+  .object({ items: z.array(ApplicationSummary).describe('The applications, by slug'), next: Next })
+  .meta({ id: 'ApplicationSummaries', description: 'A page of the summaries of applications.' });
+
 const coverageList = 'coverage';
-export const CoverageQuery = z.object({ limit: Limit, after: queryCursor(coverageList, z.tuple([CursorName])) });
+export const CoverageQuery = z.object({
+  q: Part('the name of the secret'),
+  lacking: queryBoolean.optional().meta({ description: 'Whether only secrets are listed that lack a value in an environment' }),
+  limit: Limit,
+  after: queryCursor(coverageList, z.tuple([CursorName])),
+});
 export const coverageCursor = (name: string) => encodeCursor(coverageList, [name]);
 
 export const CoveredPlace = z
@@ -87,6 +137,77 @@ export const Expiring = z
   .object({ items: z.array(ExpiringVersion).describe('The versions, those first that expire first'), next: Next })
   .meta({ id: 'Expiring', description: 'A page of versions that expire.' });
 
+export const ReadsQuery = z.object({
+  secret: Name.optional().meta({ description: 'The name of a secret; left out: all secrets of the application' }),
+  days: queryInteger({ min: 1, max: 366, default: 30 }).meta({ description: 'How many days of UTC, today included' }),
+});
+const ReadPoint = z
+  .object({ day: z.iso.date().describe('A day of UTC'), reads: z.int().min(1).describe('How many reads were answered') })
+  .meta({ id: 'ReadPoint', description: 'A day on which there were reads.' });
+export const ReadStatistics = z
+  .object({
+    from: z.iso.date().describe('The first day'),
+    to: z.iso.date().describe('Today, which is not over'),
+    series: z
+      .array(
+        z
+          .object({
+            environment: z.string().describe('The slug of the environment that was asked'),
+            points: z.array(ReadPoint).describe('Its days with reads, oldest first'),
+          })
+          .meta({ id: 'ReadSeries', description: 'The reads in an environment.' }),
+      )
+      .describe('Each environment with reads, oldest first'),
+  })
+  .meta({
+    id: 'ReadStatistics',
+    description: 'How often applications read secrets, by environment and day.',
+    examples: [{ from: '2026-02-14', to: '2026-03-15', series: [{ environment: 'production', points: [{ day: '2026-03-15', reads: 240 }] }] }],
+  });
+export type ReadStatistics = z.output<typeof ReadStatistics>;
+
+/** `command`: `signalbox secrets`, which works on the database itself. */
+export const planes = ['management', 'consumer', 'command'] as const;
+export type Plane = (typeof planes)[number];
+
+export const actions = [
+  'application.create',
+  'application.update',
+  'application.delete',
+  'application.rotate-key',
+  'application.create-key',
+  'application.delete-key',
+  'application.bind-account',
+  'application.unbind-account',
+  'environment.create',
+  'environment.update',
+  'environment.delete',
+  'secret.create',
+  'secret.delete',
+  'secret.add-version',
+  'secret.enable-version',
+  'secret.disable-version',
+  'secret.restore-version',
+  'secret.read',
+  'secret.list',
+  'secret.copy',
+  'secret.import',
+  'configuration.import',
+  'configuration.create',
+  'configuration.update',
+  'configuration.delete',
+  'backup.begin',
+  'backup.end',
+  'backup.restore',
+  'rewrap.begin',
+  'rewrap.end',
+] as const;
+export type Action = (typeof actions)[number];
+
+/** `refused`: a stored value that was changed or moved. `unavailable`: the master keys or the database. */
+export const outcomes = ['done', 'not-found', 'conflict', 'invalid', 'unavailable', 'refused', 'failed'] as const;
+export type Outcome = (typeof outcomes)[number];
+
 const auditList = 'audit';
 const AuditPlane = z.enum(planes).meta({ id: 'AuditPlane', description: 'Who asked: an administrator, an application, or a command' });
 const AuditOutcome = z.enum(outcomes).meta({ id: 'AuditOutcome', description: 'How it ended' });
@@ -94,6 +215,8 @@ export const AuditQuery = z.object({
   application: Name.optional().meta({ description: 'The slug of the application' }),
   plane: queryChoice(AuditPlane).optional().meta({ description: 'Who asked: an administrator, an application, or a command' }),
   actor: Name.optional().meta({ description: 'The id of the key or token, as entries have it' }),
+  person: Name.optional().meta({ description: 'The name of the person in the console' }),
+  subject: Name.optional().meta({ description: 'The name of the secret, the key of the entry, or the id of a key' }),
   action: queryChoice(actions).optional().meta({ description: 'The action' }),
   outcome: queryChoice(AuditOutcome).optional().meta({ description: 'How it ended' }),
   from: TimestampInput.optional().describe('Entries from this time on, inclusive'),
@@ -109,6 +232,7 @@ export const AuditItem = z
     occurredAt: Timestamp.describe('When it was'),
     plane: AuditPlane,
     keyId: z.string().describe('Which key or token it was, never the credential itself'),
+    person: z.string().nullable().describe('The person that the console asked for; null: of any other client'),
     action: z.string().describe('The action, such as `secret.read`'),
     application: z.string().describe('The slug of the application as it was asked for; `*` of a command'),
     environment: z.string().nullable().describe('The slug of the environment'),
@@ -127,6 +251,7 @@ export const AuditItem = z
         occurredAt: '2026-03-15T12:00:00.000Z',
         plane: 'management',
         keyId: 'admin-3f1c9a20',
+        person: 'ada',
         action: 'secret.copy',
         application: 'shop',
         environment: 'production',

@@ -21,7 +21,7 @@ describe('the API description of the secrets service', () => {
   it('has every route of the document, the change feed, and the added ones', () => {
     const added = [
       ...['changeSecretVersion', 'restoreSecretVersion', 'updateEnvironment', 'listApplicationKeys', 'createApplicationKey', 'deleteApplicationKey'],
-      ...['readSecrets', 'copySecretVersion', 'importEnvironment', 'listCoverage', 'listExpiring', 'listAudit'],
+      ...['readSecrets', 'copySecretVersion', 'importEnvironment', 'listCoverage', 'listExpiring', 'listAudit', 'listApplicationSummaries', 'countReads'],
       ...['listServiceAccounts', 'bindServiceAccount', 'unbindServiceAccount'],
     ];
     expect(operations).to.have.length(19 + 3 + 1 + added.length);

@@ -3,11 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createConsumerClient } from '../../../../services/secrets/client.ts';
 import { eventually } from '../../../support/wait.ts';
-import { adminToken, manage, newApplication, putSecret, secretValue, startService, type TestApplication, useService } from '../service.ts';
+import { adminToken, call, manage, newApplication, putSecret, secretValue, startService, type TestApplication, useService } from '../service.ts';
 import { secretsCommand } from './command.ts';
 
 describe('signalbox secrets audit', () => {
   const running = useService();
+  const consoleToken = secretValue('the token of the console');
   const audit = (...args: string[]) => secretsCommand(['audit', ...args], { env: { DATABASE_URL: running.databaseUrl } });
   let orders: TestApplication = { slug: '', key: '' };
 
@@ -23,10 +24,12 @@ describe('signalbox secrets audit', () => {
   /** An application on a day of its own, written by a service whose clock stands there. */
   async function act(day: string, name: string): Promise<TestApplication> {
     const clock = () => new Date(`${day}T12:00:00.000Z`);
-    const service = await startService({ databaseUrl: running.databaseUrl, clock });
+    const service = await startService({ databaseUrl: running.databaseUrl, clock, environment: { Console__SecretsToken: consoleToken } });
     const application = await newApplication(service.url, name);
     await putSecret(service.url, application.slug, 'token', { value: secretValue('hidden value') });
     await manage(service.url, 'POST', `/${application.slug}/environments`, { name: 'local' });
+    const headers = { Authorization: `Bearer ${consoleToken}`, 'X-Signalbox-Actor': 'Ada' };
+    await call(service.url, { method: 'POST', path: `/api/management/applications/${application.slug}/environments`, headers, body: { name: 'Test' } });
     const consumer = createConsumerClient({ baseUrl: service.url, credential: application.key });
     await consumer.secret('token', 'local');
     await consumer.secret('nothing', 'local').catch(() => undefined);
@@ -51,6 +54,7 @@ describe('signalbox secrets audit', () => {
         'occurredAt',
         'plane',
         'keyId',
+        'person',
         'action',
         'application',
         'applicationId',
@@ -79,6 +83,8 @@ describe('signalbox secrets audit', () => {
       plane: ['--plane', 'consumer'],
       action: ['--action', 'application.create'],
       outcome: ['--outcome', 'conflict'],
+      subject: ['--subject', 'nothing'],
+      person: ['--person', 'Ada'],
     };
     for (const [column, [option = '', value = '']] of Object.entries(expected)) {
       const found = await entries(option, value);
@@ -126,7 +132,19 @@ describe('signalbox secrets audit', () => {
     const { code, out } = await audit('--application', 'orders', '--action', 'secret.add-version');
     expect(code).to.equal(0);
     const [head = '', row = '', ...rest] = out.split('\n');
-    expect(head.split(/ +/)).to.deep.equal(['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'DETAIL']);
+    expect(head.split(/ +/)).to.deep.equal([
+      'TIME',
+      'OUTCOME',
+      'ACTION',
+      'APPLICATION',
+      'ENVIRONMENT',
+      'SUBJECT',
+      'VERSION',
+      'PLANE',
+      'KEY',
+      'PERSON',
+      'DETAIL',
+    ]);
     expect(row.split(/ +/).slice(0, 8)).to.deep.equal([
       '2026-03-01T12:00:00.000Z',
       'done',
