@@ -29,6 +29,7 @@ import { rentPages } from './areas/listings/rents.ts';
 import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
 import { searchPages } from './areas/search/search.ts';
+import { secretsPages } from './areas/secrets/secrets.ts';
 import { deadLetterPages } from './areas/system/dead-letters.ts';
 import { notificationPages } from './areas/system/notifications.ts';
 import { recordPages } from './areas/system/record.ts';
@@ -74,6 +75,7 @@ const declared: readonly Declared[] = [
   ...listingPages,
   ...decisionActions,
   ...presetPages,
+  ...secretsPages,
 ];
 
 /** Pages that ask the console's own tables beside the services. */

@@ -1,4 +1,4 @@
-// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, takes a listing in, and ranks the links of a newsletter.
+// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, takes a listing in, ranks the links of a newsletter, and fills two applications with secrets.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials } from './data-folder.ts';
+import { vaulted } from './demo-secrets.ts';
 import { portOf } from './up.ts';
 
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
@@ -49,6 +50,8 @@ export async function demo(options: { environment: Environment; data: string; po
 
   const listing = await triaged(`http://127.0.0.1:${portOf('listings', portBase)}`, credentials('Listings__AccessTokens'));
   show('listings', 200, [`/api/properties/${listing.id}`, `"${listing.address}", found by "exampl", ${listing.priceMonthly} a month`]);
+
+  show('secrets', 200, await vaulted(`http://127.0.0.1:${portOf('secrets', portBase)}`, credentials('Management__AdminApiKey')));
 }
 
 const newsletter = `From: Signalbox <demo@example.org>

@@ -76,7 +76,8 @@ describe('npm start', function () {
     const { code } = await demo.exited;
     expect(demo.lines.join('\n'))
       .to.match(/relay {6}202/)
-      .and.to.match(/intake {5}200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/);
+      .and.to.match(/intake {5}200 {2}\/api\/v1\/events\/[0-9a-f-]{36}/)
+      .and.to.match(/secrets {4}200 {2}\/api\/management\/applications\/web-shop: 7 secrets in 3 environments/);
     expect(code).to.equal(0);
 
     const [, id = ''] = /delivery ([0-9a-f-]{36}),/.exec(demo.lines.join('\n')) ?? [];

@@ -7,8 +7,9 @@ import { listings } from './de/listings.ts';
 import { me, record } from './de/me.ts';
 import { now } from './de/now.ts';
 import { search } from './de/search.ts';
+import { secrets } from './de/secrets.ts';
 import { system } from './de/system.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, system, view };
+export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, view };

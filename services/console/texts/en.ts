@@ -7,9 +7,10 @@ import { listings } from './en/listings.ts';
 import { me, record } from './en/me.ts';
 import { now } from './en/now.ts';
 import { search } from './en/search.ts';
+import { secrets } from './en/secrets.ts';
 import { system } from './en/system.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, events, links, listings, me, now, record, search, system, view };
+export const en = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, view };
 
 export type Texts = typeof en;

@@ -26,6 +26,8 @@ export type Field = Common &
         readonly isFocused?: boolean;
       }
     | { readonly kind: 'lines'; readonly value?: string | undefined; readonly rows?: number; readonly maxLength?: number }
+    /** Lines that are masked while they are typed, and that no page fills. */
+    | { readonly kind: 'secret'; readonly rows?: number }
     | { readonly kind: 'choice'; readonly value?: string | undefined; readonly options: readonly Option[] }
     | { readonly kind: 'check'; readonly isChecked: boolean }
     | { readonly kind: 'file'; readonly accept: string }
@@ -65,6 +67,9 @@ function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes
   switch (of.kind) {
     case 'lines':
       return h('textarea', { ...attributes, rows: of.rows ?? 4, maxlength: of.maxLength }, of.value ?? '');
+    case 'secret':
+      // A spelling check may ask a server of the browser's maker.
+      return h('textarea', { ...attributes, class: 'masked', rows: of.rows ?? 2, autocomplete: 'off', autocapitalize: 'off', spellcheck: false });
     case 'choice':
       return h(
         'select',
@@ -130,6 +135,8 @@ export const form = (locale: Locale, { path, faults, submit, cancel, isUpload }:
 
 export type Confirmation = {
   readonly path: string;
+  /** Where a page has several: part of the id of its field. */
+  readonly id?: string;
   /** The text to type; the action compares it with the member `confirm` once more. */
   readonly name: string;
   readonly label: string;
@@ -139,10 +146,10 @@ export type Confirmation = {
 };
 
 /** The one question before something is gone for good, folded until it is wanted. */
-export function confirmByName(locale: Locale, { path, name, label, explanation, fields, faults }: Confirmation): VNode {
+export function confirmByName(locale: Locale, { path, id, name, label, explanation, fields, faults }: Confirmation): VNode {
   const isRefused = Object.keys(faults ?? {}).length > 0;
   const input = h('input', {
-    id: idOf('confirm'),
+    id: idOf(id === undefined ? 'confirm' : `confirm-${id}`),
     name: 'confirm',
     required: true,
     autocomplete: 'off',

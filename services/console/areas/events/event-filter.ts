@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Event } from '../../../webhook-intake/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { instantOf } from '../../days.ts';
 
 export type ShownEvent = AnswerOf<typeof Event>;
 
@@ -27,25 +28,6 @@ export const EventFilter = z.object({
   to: text,
 });
 export type EventFilter = z.output<typeof EventFilter>;
-
-const day = /^\d{4}-\d{2}-\d{2}$/;
-const dayMs = 86_400_000;
-
-/** When the day begins in the zone; anything else, and a day before 1970, is left to the intake, which says what is wrong with it. */
-function instantOf(given: string | undefined, zone: string, addedDays: number): string | undefined {
-  if (given === undefined || !day.test(given)) return given;
-  const midnight = Date.parse(`${given}T00:00:00Z`) + addedDays * dayMs;
-  if (Number.isNaN(midnight) || midnight < 0) return given;
-  // Once more with the offset of that time: clocks may have changed in between.
-  const guess = midnight - offsetOf(midnight, zone);
-  return new Date(midnight - offsetOf(guess, zone)).toISOString();
-}
-
-function offsetOf(instant: number, zone: string): number {
-  // Sweden writes ISO 8601 but for the `T`.
-  const wall = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(instant);
-  return Date.parse(`${wall.replace(' ', 'T')}Z`) - Math.floor(instant / 1000) * 1000;
-}
 
 /** As the intake takes it. */
 export const askedFilter = ({ from, to, ...filter }: EventFilter, zone: string) => ({

@@ -1,0 +1,127 @@
+// The audit of secrets: who did what, when, and with what outcome.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import { actions, AuditPage, outcomes, planes } from '../../../secrets/overview/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { instantOf } from '../../days.ts';
+import { page, pageRows } from '../../pages.ts';
+import { type Filter, filterForm } from '../../view/filters.ts';
+import { type Column, table } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { pager, withQuery } from '../../view/pager.ts';
+import { pageHead } from '../../view/shell.ts';
+import { empty, filteredEmpty } from '../../view/states.ts';
+import { badge, code, dotted, time, type Tone } from '../../view/texts.ts';
+import { area, areaTabs, auditPath } from './tabs.ts';
+
+type Entry = AnswerOf<typeof AuditPage>['items'][number];
+
+const text = z.string().optional();
+const AuditFilter = z.object({
+  subject: text,
+  application: text,
+  person: text,
+  actor: text,
+  action: text,
+  plane: text,
+  outcome: text,
+  /** A day in the zone of the person. */
+  from: text,
+  /** The last day. */
+  to: text,
+  after: text,
+});
+
+const list = page({
+  path: auditPath,
+  area,
+  query: AuditFilter,
+  async show({ locale, query, person, ask }) {
+    const { audit } = locale.t.secrets;
+    const asked = { ...query, from: instantOf(query.from, person.zone, 0), to: instantOf(query.to, person.zone, 1), limit: pageRows };
+    const { items, next } = await ask('secrets').get('/api/management/audit', AuditPage, asked);
+    const { after: _, ...filters } = query;
+    const isFiltered = Object.values(filters).some((value) => value !== undefined);
+    return {
+      title: audit.title,
+      body: [
+        pageHead({ title: audit.title, lead: audit.lead }),
+        areaTabs(locale, 'audit'),
+        filterForm(locale, { path: auditPath, query: filters, filters: filtersIn(locale) }),
+        items.length > 0
+          ? table<Entry>({ caption: audit.title, items, idOf: ({ id }) => id, columns: columnsIn(locale) })
+          : isFiltered
+            ? filteredEmpty(locale, auditPath)
+            : empty({ title: audit.none, text: audit.noneText }),
+        items.length > 0 ? pager(locale, { path: auditPath, query, shown: items.length, next }) : null,
+      ],
+    };
+  },
+});
+
+function filtersIn({ t }: Locale): readonly Filter[] {
+  const { audit } = t.secrets;
+  const choice = (name: 'action' | 'plane' | 'outcome', options: readonly { readonly value: string; readonly label: string }[]): Filter => ({
+    kind: 'choice',
+    name,
+    label: audit.filters[name],
+    options,
+  });
+  return [
+    { kind: 'search', name: 'subject', label: audit.filters.subject },
+    { kind: 'text', name: 'application', label: audit.filters.application },
+    { kind: 'text', name: 'person', label: audit.filters.person },
+    { kind: 'text', name: 'actor', label: audit.filters.actor },
+    choice(
+      'plane',
+      planes.map((value) => ({ value, label: audit.planes[value] })),
+    ),
+    choice(
+      'action',
+      actions.map((value) => ({ value, label: value })),
+    ),
+    choice(
+      'outcome',
+      outcomes.map((value) => ({ value, label: audit.outcomes[value] })),
+    ),
+    { kind: 'date', name: 'from', label: audit.filters.from },
+    { kind: 'date', name: 'to', label: audit.filters.to },
+  ];
+}
+
+const tones: Readonly<Partial<Record<Entry['outcome'], Tone>>> = { done: 'good', 'not-found': 'warn', conflict: 'warn', invalid: 'warn' };
+
+function columnsIn(locale: Locale): readonly Column<Entry>[] {
+  const { audit, version } = locale.t.secrets;
+  return [
+    { label: audit.when, cell: ({ occurredAt }) => time(locale, occurredAt) },
+    {
+      label: audit.what,
+      kind: 'main',
+      cell: (entry) => [code(entry.action), ' ', subjectOf(entry), ' ', entry.version === null ? null : h('span', { class: 'quiet' }, version(entry.version))],
+    },
+    { label: audit.where, cell: ({ application, environment }) => dotted(application === '*' ? audit.all : application, environment) },
+    { label: audit.who, cell: (entry) => whoOf(locale, entry) },
+    {
+      label: audit.outcome,
+      cell: ({ outcome, detail }) => [badge(tones[outcome] ?? 'bad', audit.outcomes[outcome]), detail === null ? null : h('p', { class: 'second' }, detail)],
+    },
+    { label: audit.request, kind: 'minor', cell: ({ requestId }) => h('code', { class: 'cut', title: requestId }, requestId) },
+  ];
+}
+
+/** As it is searched for by a link. */
+const subjectOf = ({ subject, application }: Entry) =>
+  subject === null
+    ? null
+    : h('a', { class: 'plain-link', href: withQuery(auditPath, { application: application === '*' ? undefined : application, subject }) }, subject);
+
+/** The person that the console asked for, else the key or token. */
+function whoOf({ t }: Locale, { person, keyId, plane }: Entry): VNode {
+  const { planes: names } = t.secrets.audit;
+  const key = h('a', { class: 'plain-link', href: withQuery(auditPath, { actor: keyId }), title: keyId }, code(keyId));
+  if (person === null) return h('span', { class: 'who' }, names[plane], h('span', { class: 'second cut' }, key));
+  return h('a', { class: 'plain-link', href: withQuery(auditPath, { person }), title: `${names[plane]} ${keyId}` }, person);
+}
+
+export const auditPages = [list];

@@ -1,0 +1,87 @@
+// The configuration of an application, side by side in all environments. It is not secret: its values are shown.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import { Configuration, Environment } from '../../../secrets/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { pageRows, type Visit } from '../../pages.ts';
+import { filterForm } from '../../view/filters.ts';
+import { table } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { pager } from '../../view/pager.ts';
+import { empty, filteredEmpty } from '../../view/states.ts';
+import { badge, code, quiet } from '../../view/texts.ts';
+import { appRoot } from './application-page.ts';
+import { appPath, area, partPath, type PartQuery } from './tabs.ts';
+
+type Entry = AnswerOf<typeof Configuration>;
+type Line = { readonly key: string; readonly values: ReadonlyMap<string, Entry>; readonly isDiffering: boolean };
+
+/** Longer values are folded. */
+const mostCharacters = 160;
+
+export async function configurationPart({ locale, ask, may }: Visit, app: string, { q, differing, after }: PartQuery): Promise<readonly VNode[]> {
+  const api = ask('secrets');
+  const [environments, entries] = await Promise.all([
+    api.get(`${appRoot(app)}/environments`, z.array(Environment)),
+    api.get(`${appRoot(app)}/configurations`, z.array(Configuration)),
+  ]);
+  const { configuration } = locale.t.secrets;
+  const slugs = environments.map(({ slug }) => slug);
+  const part = q?.toLowerCase() ?? '';
+  const all = linesOf(entries, slugs).filter(({ key, isDiffering }) => key.toLowerCase().includes(part) && (isDiffering || !differing));
+  const rest = all.filter(({ key }) => key > (after ?? ''));
+  const shown = rest.slice(0, pageRows);
+  const next = rest.length > shown.length ? shown.at(-1)?.key : undefined;
+  const path = appPath(app);
+  const query = { part: 'configuration', q, differing };
+  const link = { href: partPath(app, 'import'), label: locale.t.secrets.parts.import };
+  const nothing =
+    entries.length > 0 ? filteredEmpty(locale, partPath(app, 'configuration')) : empty({ ...configuration.none, ...(may(area, 'editor') && { link }) });
+  return [
+    filterForm(locale, {
+      path,
+      query,
+      kept: ['part'],
+      filters: [
+        { kind: 'search', name: 'q', label: configuration.find },
+        { kind: 'choice', name: 'differing', label: configuration.compare, options: [{ value: 'true', label: configuration.differing }] },
+      ],
+    }),
+    shown.length > 0 ? sideBySide(locale, slugs, shown) : nothing,
+    ...(shown.length > 0 ? [pager(locale, { path, query: { ...query, after }, shown: shown.length, next })] : []),
+  ];
+}
+
+/** By key, in the order of their bytes, as the service has names. */
+function linesOf(entries: readonly Entry[], slugs: readonly string[]): Line[] {
+  const byKey = [...Map.groupBy(entries, ({ key }) => key)].map(([key, found]) => {
+    const values = new Map(found.map((entry) => [entry.environmentSlug, entry]));
+    return { key, values, isDiffering: new Set(slugs.map((slug) => values.get(slug)?.value)).size > 1 };
+  });
+  return byKey.toSorted((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+function sideBySide(locale: Locale, slugs: readonly string[], lines: readonly Line[]): VNode {
+  const { configuration, columns } = locale.t.secrets;
+  const shown = table<Line>({
+    caption: configuration.title,
+    items: lines,
+    idOf: ({ key }) => key,
+    columns: [
+      {
+        label: columns.key,
+        kind: 'main',
+        cell: ({ key, isDiffering }) => [code(key), ' ', isDiffering ? badge('info', configuration.differs) : null],
+      },
+      ...slugs.map((slug) => ({ label: slug, cell: ({ values }: Line) => valueOf(locale, values.get(slug)) })),
+    ],
+  });
+  return h('div', { class: 'matrix' }, shown);
+}
+
+function valueOf({ t }: Locale, entry: Entry | undefined): VNode {
+  if (!entry) return quiet(t.secrets.configuration.missing);
+  const { value } = entry;
+  if (value.length <= mostCharacters) return h('span', { class: 'setting' }, value);
+  return h('details', { class: 'setting' }, h('summary', null, `${value.slice(0, mostCharacters / 2)}…`), h('pre', { tabindex: 0 }, value));
+}

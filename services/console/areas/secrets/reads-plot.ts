@@ -1,0 +1,41 @@
+// How often secrets are read, by day and environment.
+import type { VNode } from 'preact';
+import type { ReadStatistics } from '../../../secrets/overview/contract.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import type { Locale } from '../../view/locale.ts';
+import { stackedBars } from '../../view/plots.ts';
+
+const mostSeries = 5;
+const dayMs = 86_400_000;
+
+export function readsPlot(locale: Locale, { from, to, series }: AnswerOf<typeof ReadStatistics>): VNode {
+  const { reads } = locale.t.secrets;
+  const days = Array.from({ length: (Date.parse(to) - Date.parse(from)) / dayMs + 1 }, (_, index) =>
+    new Date(Date.parse(from) + index * dayMs).toISOString().slice(0, 10),
+  );
+  const all = series.map(({ environment: name, points }) => {
+    const byDay = new Map(points.map(({ day, reads: count }) => [day, count]));
+    return { name, values: days.map((day) => byDay.get(day) ?? 0) };
+  });
+  const total = all.reduce((sum, { values }) => sum + values.reduce((some, value) => some + value, 0), 0);
+  const places = days.map((day, index) => {
+    // A day of UTC has its name at its noon in nearly every zone.
+    const label = locale.format.day(new Date(`${day}T12:00:00Z`));
+    return { label, ...(index % 7 === 1 && { tick: label }) };
+  });
+  return stackedBars(
+    locale,
+    { id: 'reads', title: reads.title, description: reads.description(locale.format.number(total)) },
+    { places, series: fewer(all, reads.others) },
+  );
+}
+
+type Series = { readonly name: string; readonly values: readonly number[] };
+
+/** The first ones, and the others together. */
+function fewer(all: readonly Series[], others: string): readonly Series[] {
+  if (all.length <= mostSeries) return all;
+  const [first, rest] = [all.slice(0, mostSeries - 1), all.slice(mostSeries - 1)];
+  const sums = all[0]?.values.map((_, index) => rest.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)) ?? [];
+  return [...first, { name: others, values: sums }];
+}

@@ -1,0 +1,118 @@
+// The part of `signalbox demo` for secrets: two applications with secrets in several environments, some of which lack one or expire soon, and reads of them.
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+
+const dayMs = 86_400_000;
+
+type Secret = {
+  readonly name: string;
+  readonly description: string;
+  /** How many versions each environment has. */
+  readonly versions: Readonly<Record<string, number>>;
+  /** When the newest one expires, by environment. */
+  readonly expiresInDays?: Readonly<Record<string, number>>;
+  /** The environment whose newest version is disabled. */
+  readonly disabledIn?: string;
+};
+type Application = {
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  /** Beside `local`. */
+  readonly environments: readonly string[];
+  readonly secrets: readonly Secret[];
+  readonly configuration: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** How often each environment reads every secret. */
+  readonly reads: Readonly<Record<string, number>>;
+};
+
+const applications: readonly Application[] = [
+  {
+    name: 'Web shop',
+    slug: 'web-shop',
+    description: 'The shop that customers see, and its checkout',
+    environments: ['Staging', 'Production'],
+    secrets: [
+      { name: 'database-password', description: 'Of the role shop', versions: { local: 1, staging: 2, production: 3 } },
+      { name: 'payment-key', description: 'For charges and refunds', versions: { staging: 1, production: 2 }, expiresInDays: { production: 12, staging: 200 } },
+      { name: 'session-key', description: 'Signs the cookies of customers', versions: { local: 1, production: 1 } },
+      { name: 'tls-key', description: 'Of shop.example.org', versions: { production: 1 }, expiresInDays: { production: 27 } },
+      { name: 'mail-password', description: 'For confirmations of orders', versions: { local: 1, staging: 1, production: 2 }, disabledIn: 'production' },
+      { name: 'search-token', description: 'Reads the index of products', versions: { local: 1, staging: 1, production: 1 }, expiresInDays: { local: 90 } },
+      { name: 'partner/warehouse-token', description: 'Not asked for yet', versions: {} },
+    ],
+    configuration: {
+      'log/level': { local: 'debug', staging: 'info', production: 'info' },
+      'checkout/currency': { local: 'EUR', staging: 'EUR', production: 'EUR' },
+      'checkout/new-form': { local: 'on', staging: 'on', production: 'off' },
+      'mail/sender': { staging: 'shop@staging.example.org', production: 'shop@example.org' },
+    },
+    reads: { local: 1, staging: 3, production: 8 },
+  },
+  {
+    name: 'Billing',
+    slug: 'billing',
+    description: 'Writes invoices at night',
+    environments: ['Production'],
+    secrets: [
+      { name: 'database-password', description: 'Of the role billing', versions: { local: 1, production: 1 } },
+      { name: 'signing-key', description: 'Signs invoices', versions: { production: 1 }, expiresInDays: { production: 5 } },
+    ],
+    configuration: { 'invoice/prefix': { local: 'TEST', production: 'INV' } },
+    reads: { production: 2 },
+  },
+];
+
+const Created = z.object({ plainApiKey: z.string() });
+
+/** @returns what is there, as a line for each application; those that a demo before has made stay as they are */
+export async function vaulted(service: string, token: string): Promise<readonly string[]> {
+  const ask = createAsk(`${service}/api`, token);
+  for (const application of applications) await add(ask, application);
+  return applications.map(
+    ({ slug, secrets, environments }) => `/api/management/applications/${slug}: ${secrets.length} secrets in ${environments.length + 1} environments`,
+  );
+}
+
+type Ask = ReturnType<typeof createAsk>;
+
+const createAsk = (root: string, token: string) => async (path: string, body?: unknown, key?: string) => {
+  const response = await fetch(root + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...(key === undefined ? { Authorization: `Bearer ${token}` } : { 'X-Api-Key': key }), 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok && response.status !== 409) throw new Error(`The secrets service answered ${response.status}: ${text}`);
+  return { status: response.status, text };
+};
+
+async function add(ask: Ask, { name, slug, description, environments, secrets, configuration, reads }: Application): Promise<void> {
+  const made = await ask('/management/applications', { name, description });
+  if (made.status === 409) return;
+  const { plainApiKey } = Created.parse(JSON.parse(made.text));
+  const root = `/management/applications/${slug}`;
+  for (const environment of environments) await ask(`${root}/environments`, { name: environment });
+  for (const secret of secrets) await addSecret(ask, root, secret);
+  for (const [key, values] of Object.entries(configuration))
+    for (const [environmentSlug, value] of Object.entries(values)) await ask(`${root}/configurations`, { environmentSlug, key, value });
+  await ask(`${root}/keys`, { name: 'next', expiresAt: new Date(Date.now() + 60 * dayMs) });
+  for (const [environment, times] of Object.entries(reads))
+    for (let count = 0; count < times; count++) await ask(`/consumer/secrets?environment=${environment}&values=true`, undefined, plainApiKey);
+}
+
+async function addSecret(ask: Ask, root: string, { name, description, versions, expiresInDays = {}, disabledIn }: Secret): Promise<void> {
+  await ask(`${root}/secrets`, { name, description });
+  const items = Object.entries(versions).flatMap(([environmentSlug, count]) =>
+    Array.from({ length: count }, (_, index) => {
+      const days = index === count - 1 ? expiresInDays[environmentSlug] : undefined;
+      return {
+        environmentSlug,
+        value: randomBytes(24).toString('base64url'),
+        isEnabled: environmentSlug !== disabledIn || index < count - 1,
+        expiresAt: days === undefined ? null : new Date(Date.now() + days * dayMs),
+      };
+    }),
+  );
+  if (items.length > 0) await ask(`${root}/secrets/${encodeURIComponent(name)}/values`, items);
+}
