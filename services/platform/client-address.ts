@@ -36,7 +36,8 @@ const withoutPort = (hop: string) => hop.replace(/^\[([^\]]+)\](?::\d+)?$|^([\d.
  * @param log gets a warning for a peer that sets it and is not trusted
  */
 export function createAddressOf(trusted: readonly string[], log?: Log): AddressOf {
-  const warn = log && createProxyWarning(log);
+  const warn =
+    log && createProxyWarning(log, 'X-Forwarded-For ignored, as its sender is not in TrustedProxies: all clients behind that proxy share its address');
   const isTrusted = createRangeMatcher(trusted);
   return (socketAddress, forwardedFor) => {
     if (forwardedFor === undefined) return normalize(socketAddress);
@@ -54,7 +55,7 @@ const warnEveryMs = 60_000;
 const warnedAtMost = 1000;
 
 /** Warns once for each peer, and once a minute at most. */
-function createProxyWarning(log: Log): (peer: string) => void {
+export function createProxyWarning(log: Log, message: string): (peer: string) => void {
   const warned = new Set<string>();
   let warnedAt = -Infinity;
   return (peer) => {
@@ -62,7 +63,7 @@ function createProxyWarning(log: Log): (peer: string) => void {
     if (warned.size === warnedAtMost) warned.clear();
     warned.add(peer);
     warnedAt = performance.now();
-    log.warn({ peer }, 'X-Forwarded-For ignored, as its sender is not in TrustedProxies: all clients behind that proxy share its address');
+    log.warn({ peer }, message);
   };
 }
 

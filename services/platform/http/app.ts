@@ -9,11 +9,11 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { isCancelled, isLockTimeout, isUnavailable, isUnmigrated } from '../postgres/errors.ts';
 import { Common, Problem } from '../problem.ts';
-import type { AddressOf } from '../client-address.ts';
+import { type AddressOf, createProxyWarning, createRangeMatcher } from '../client-address.ts';
 import { type Area, findArea, type Guard } from './credentials.ts';
 import { healthRoutes } from './health-routes.ts';
 import { describe, type Description, readableTitle } from './openapi.ts';
-import { problemDocuments, type RefusalForm } from './refusals.ts';
+import { type AskedRequest, problemDocuments, type RefusalForm, type WrittenRefusal } from './refusals.ts';
 import type { AnyRoute } from './route.ts';
 import { createRouter, refuseUnknown, type State, type Step } from './routing.ts';
 import { swaggerRoutes } from './swagger.ts';
@@ -29,6 +29,8 @@ export type AppParts = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly addressOf?: AddressOf;
+  /** Headers that say who asks: taken away from requests that come from any other address. */
+  readonly proxyHeaders?: ProxyHeaders | undefined;
   readonly corsOrigins?: readonly string[];
   /** Whether `/Broker` and `/broker` are different paths. */
   readonly caseSensitivePaths?: boolean;
@@ -38,6 +40,13 @@ export type AppParts = {
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Whether the app serves its API description; pages for people have none. Default: true. */
   readonly isDescribed?: boolean;
+};
+
+export type ProxyHeaders = {
+  /** In lower case. */
+  readonly names: readonly string[];
+  /** Addresses and CIDR ranges of the proxies' own sockets; `X-Forwarded-For` plays no part. */
+  readonly from: readonly string[];
 };
 
 export type App = { readonly handler: RequestListener; readonly openapi: () => object };
@@ -61,6 +70,7 @@ export function createApp(parts: AppParts): App {
   app.use(setHeaders(answerHeaders));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(answerErrors(log, refusals));
+  if (parts.proxyHeaders) app.use(keepProxyHeaders(parts.proxyHeaders, log));
   app.use(requireOneHost);
   app.use(normalizeTarget);
   app.use(router.routes());
@@ -128,6 +138,24 @@ const exposeHeaders = ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Polic
 const allowOrigins = (origins: readonly string[]) =>
   cors({ origin: (context) => (origins.includes('*') ? '*' : (origins.find((origin) => origin === context.get('Origin')) ?? '')), maxAge: 600, exposeHeaders });
 
+/** Before anything reads them, so that whoever finds such a header can believe it. A second value may be the client's own: the proxy added, and did not replace. */
+function keepProxyHeaders({ names, from }: ProxyHeaders, log: Log): Step {
+  const isProxy = createRangeMatcher(from);
+  const warn = createProxyWarning(log, 'header of a proxy ignored, as its sender is none of the addresses that may set it');
+  return (context, next) => {
+    const { headers, headersDistinct, socket } = context.req;
+    const given = names.filter((name) => headers[name] !== undefined);
+    if (given.length === 0) return next();
+    const peer = socket.remoteAddress ?? '';
+    const repeated = given.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+    if (isProxy(peer) && repeated === undefined) return next();
+    for (const name of given) headers[name] = undefined;
+    if (isProxy(peer)) throw Common.malformed({ detail: `The header ${repeated} came more than once.` });
+    warn(peer);
+    return next();
+  };
+}
+
 /** The one place that turns an error into an answer: the refusal that was thrown, or one that tells nothing of the inside. */
 const answerErrors =
   (log: Log, usual: RefusalForm): Step =>
@@ -139,7 +167,7 @@ const answerErrors =
       const problem = asProblem(error, requestId, log);
       const form = context.state.refusals ?? usual;
       const asked = { method: context.method, url: context.url, headers: context.req.headers, requestId };
-      const written = (await form.write?.(problem, asked)) ?? { mediaType: form.mediaType, text: JSON.stringify(form.toBody(problem)) };
+      const written = (await writtenBy(form, log, { problem, asked })) ?? { mediaType: form.mediaType, text: JSON.stringify(form.toBody(problem)) };
       context.status = written.status ?? problem.status;
       context.set({ ...problem.headers, ...written.headers, 'Content-Type': written.mediaType });
       context.body = written.text;
@@ -147,6 +175,18 @@ const answerErrors =
       context.req.resume();
     }
   };
+
+type Refused = { readonly problem: Problem; readonly asked: AskedRequest };
+
+/** A form that fails, such as a page whose data is away, must not cost the refusal. */
+async function writtenBy(form: RefusalForm, log: Log, { problem, asked }: Refused): Promise<WrittenRefusal | undefined> {
+  try {
+    return await form.write?.(problem, asked);
+  } catch (error) {
+    log.error({ error, requestId: asked.requestId }, 'refusal could not be written in its form');
+    return undefined;
+  }
+}
 
 const retryLater = { 'Retry-After': '5' };
 

@@ -21,7 +21,7 @@ export type RefusalForm = {
   readonly mediaType: string;
   /** The body, sent as JSON. */
   readonly toBody: (problem: Problem) => object;
-  /** Writes the answer where it is not, or not always, `toBody` as JSON; undefined where it is. Must not throw. */
+  /** Writes the answer where it is not, or not always, `toBody` as JSON; undefined where it is. Where it throws, the body is `toBody`. */
   readonly write?: (problem: Problem, asked: AskedRequest) => Promise<WrittenRefusal | undefined>;
   /** For the API description: a body of any of these kinds. */
   readonly schemaOf: (kinds: readonly ProblemKind[]) => z.ZodType;

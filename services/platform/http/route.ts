@@ -62,19 +62,22 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly logged: Record<string, string>;
 };
 
+type SentHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** An answer with a status or headers of its own. */
 export class Answer<S extends number = number, B = unknown> {
   readonly status: S;
   readonly body: B;
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list is sent as a header each: `Set-Cookie`. */
+  readonly headers: SentHeaders;
 
-  constructor(status: S, body: B, headers: Readonly<Record<string, string>>) {
+  constructor(status: S, body: B, headers: SentHeaders) {
     this.status = status;
     this.body = body;
     this.headers = headers;
   }
 }
-export const answer = <const S extends number, B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}) => new Answer(status, body, headers);
+export const answer = <const S extends number, B>(status: S, body: B, headers: SentHeaders = {}) => new Answer(status, body, headers);
 
 /** Bytes that are not JSON, sent as they are with their media type. */
 export class Content {

@@ -163,7 +163,7 @@ function refuseUnknownNames(given: readonly string[], known: readonly string[], 
 
 /** Diagnostics channel of answers. Tests compare their headers with the description; a missing declaration costs no client its answer. */
 export const answeredChannel = 'signalbox:answered';
-export type Answered = { readonly route: AnyRoute; readonly status: number; readonly headers: Readonly<Record<string, string>> };
+export type Answered = { readonly route: AnyRoute; readonly status: number; readonly headers: Answer['headers'] };
 const answered = channel(answeredChannel);
 
 /** A body itself is 200 and JSON; `answer(…)` and `new Content(…)` say otherwise. */
@@ -179,9 +179,11 @@ function send(context: Context, route: AnyRoute, returned: unknown): void {
     context.set('Content-Type', 'application/json; charset=utf-8');
     context.body = text;
   }
-  const { Vary: varies, ...others } = headers;
-  if (varies !== undefined) context.vary(varies); // beside that of CORS
-  context.set(others);
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'Vary' && typeof value === 'string')
+      context.vary(value); // beside that of CORS
+    else context.set(name, typeof value === 'string' ? value : [...value]);
+  }
   context.status = status; // behind the body: Koa takes a body of null for 204
 }
 

@@ -16,6 +16,7 @@ describe('an app of pages', () => {
       refusals: {
         ...problemDocuments,
         write: async ({ status }, { method, url, headers: { accept = '' }, requestId }) => {
+          if (accept.includes('text/broken')) throw new Error('the data of the page is away');
           if (!accept.includes('text/html')) return undefined;
           if (status === 403) return { status: 303, headers: { Location: '/login' }, mediaType: 'text/plain', text: '' };
           return { mediaType: 'text/html', text: `<p>${method} ${url} ${requestId}</p>` };
@@ -24,6 +25,7 @@ describe('an app of pages', () => {
       routes: [
         route({ method: 'get', path: '/page', summary: 's', answers: { 200: z.string() }, handle: ({ url }) => answer(200, new Content('text/plain', url)) }),
         route({ method: 'get', path: '/file', summary: 's', answers: { 200: null }, handle: () => answer(200, null, { 'Cache-Control': 'public' }) }),
+        route({ method: 'get', path: '/cookies', summary: 's', answers: { 200: null }, handle: () => answer(200, null, { 'Set-Cookie': ['a=b', 'c=d'] }) }),
         route({
           method: 'get',
           path: '/refused',
@@ -54,6 +56,17 @@ describe('an app of pages', () => {
     expect([page.status, page.headers.get('content-type'), await page.text()]).to.deep.equal([404, 'text/html', '<p>GET /none?a=b request-1</p>']);
     const document = await get('/none', 'application/json');
     expect([document.status, document.headers.get('content-type')]).to.deep.equal([404, 'application/problem+json']);
+  });
+
+  it('writes a problem document where its form fails, and logs why', async () => {
+    const answered = await get('/none', 'text/broken');
+    expect([answered.status, answered.headers.get('content-type')]).to.deep.equal([404, 'application/problem+json']);
+    expect(await answered.json()).to.include({ status: 404, title: 'Not Found' });
+    expect(app.lines().filter(({ level }) => level === 'error')).to.have.length(1);
+  });
+
+  it('sends a header for each value of a list', async () => {
+    expect((await get('/cookies')).headers.getSetCookie()).to.deep.equal(['a=b', 'c=d']);
   });
 
   it('leads elsewhere instead of refusing', async () => {
