@@ -11,9 +11,13 @@ import { connectRedis } from '../platform/redis.ts';
 import { systemClock } from '../platform/time.ts';
 import { version } from '../platform/version.ts';
 import { createActionRecord } from './access/actions.ts';
+import { createForwardAuth } from './access/forward-auth.ts';
 import { loginRoutes } from './access/login.ts';
 import { createLogins } from './access/logins.ts';
-import { createSessions } from './access/sessions.ts';
+import { createProvider, type Provider } from './access/oidc.ts';
+import { callbackPath, oidcRoutes } from './access/oidc-login.ts';
+import { createSessions, recentMs } from './access/sessions.ts';
+import { createConfirm, createEntrance, sourcesOf } from './access/sources.ts';
 import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
 import { createEventPages } from './areas/events/events.ts';
 import { createFollowing } from './areas/events/following.ts';
@@ -34,11 +38,13 @@ import { deadLetterPages } from './areas/system/dead-letters.ts';
 import { notificationPages } from './areas/system/notifications.ts';
 import { recordPages } from './areas/system/record.ts';
 import { systemPages } from './areas/system/system.ts';
+import { type UserParts, userPages } from './areas/users/users.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { countActions } from './metrics.ts';
 import type { Declared } from './pages.ts';
+import { createPeople } from './people-store.ts';
 import { createRefusals } from './refusals.ts';
 import { createStore } from './store.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
@@ -79,46 +85,87 @@ const declared: readonly Declared[] = [
 ];
 
 /** Pages that ask the console's own tables beside the services. */
-const ownPages = (parts: OwnParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts)];
+const ownPages = (parts: OwnParts & UserParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts), ...userPages(parts)];
 
-export function createConsoleApp({
-  config,
-  database,
-  health,
-  lifecycle,
-  log,
-  metrics,
-  clock = systemClock,
-  upstreamMs,
-  heartbeatMs,
-}: ConsoleParts): App & { readonly declared: readonly Declared[] } {
+/** What knows people: the ways to log in, sessions, the record. */
+function createAccess({ config, database, lifecycle, log, metrics, clock }: Omit<ConsoleParts, 'clock'> & { readonly clock: () => Date }) {
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox console', log }));
   const failedLogins = { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 };
   const limit = createRateLimit({ service: 'console', redis, database, log, metrics }, failedLogins);
   const store = createStore(database);
-  const sessions = createSessions({ store, config, clock });
+  const forwardAuth = createForwardAuth(config);
+  const sessions = createSessions({ store, config, confirm: createConfirm({ config, forwardAuth }), clock });
   const logins = createLogins({ store, config, limit, clock });
-  const actions = createActionRecord({ store, clock, log, count: countActions(metrics) });
+  return {
+    config,
+    clock,
+    log,
+    limit,
+    store,
+    forwardAuth,
+    sessions,
+    logins,
+    entrance: createEntrance({ store, sessions, config, clock }),
+    provider: providerIn(config),
+    actions: createActionRecord({ store, clock, log, count: countActions(metrics) }),
+    people: createPeople(database, { sources: sourcesOf({ config, forwardAuth }), first: logins.first }),
+    hasLocal: config.localLogin === 'on',
+  };
+}
+
+export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs, ...parts }: ConsoleParts): App & { readonly declared: readonly Declared[] } {
+  const { config, database, health, lifecycle, log, metrics } = parts;
+  const access = createAccess({ ...parts, clock });
+  const { store, sessions, provider } = access;
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
   const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
-  const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages({ store, sessions })];
+  const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages(access)];
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
   const areasWithPages = new Set(switchedOn.map(({ area }) => area));
-  const kit = createKit({ sessions, store, upstreams, areasWithPages, actions, assets: assetPaths, imageOrigins: config.imageOrigins, clock });
+  const kit = createKit({ ...access, upstreams, areasWithPages, assets: assetPaths, imageOrigins: config.imageOrigins });
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,
-    routes: [...assetRoutes(), ...loginRoutes({ kit, sessions, logins, actions }), ...switchedOn.map(({ routeBy }) => routeBy(kit))],
+    routes: [
+      ...assetRoutes(),
+      ...loginRoutes({ ...access, kit }),
+      ...(provider ? oidcRoutes({ ...access, kit, provider }) : []),
+      ...switchedOn.map(({ routeBy }) => routeBy(kit)),
+    ],
     areas: [{ prefix: '/', guard: sessions.guard }],
     refusals: createRefusals(kit, sessions),
     answerHeaders: answerHeaders(config),
+    proxyHeaders: access.forwardAuth?.headers,
     health,
     log,
     metrics,
     addressOf: createAddressOf(config.trustedProxies, log),
   });
   return { ...app, declared: switchedOn };
+}
+
+/** The settings were checked together: with an issuer, all others are there. */
+function providerIn({
+  oidcIssuer,
+  oidcClientId = '',
+  oidcClientSecret,
+  oidcScopes,
+  oidcGroupsClaim,
+  publicUrl,
+  sessionHours,
+}: ConsoleConfig): Provider | undefined {
+  if (oidcIssuer === undefined) return undefined;
+  return createProvider({
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    clientSecret: oidcClientSecret,
+    scopes: oidcScopes,
+    groupsClaim: oidcGroupsClaim,
+    redirectUri: `${publicUrl}${callbackPath}`,
+    maxAgeSeconds: sessionHours * 3600,
+    recentSeconds: recentMs / 1000,
+  });
 }
 
 /** Nothing but what the console itself serves runs, is shown or is asked; no page is framed but by itself, none is kept. */

@@ -1,6 +1,8 @@
 // The console's settings.
-import { type Environment, readSettings, type Values } from '../platform/config/config.ts';
+import { type Environment, InvalidSetting, readSettings, type Setting, type Values } from '../platform/config/config.ts';
 import {
+  addressRanges,
+  choice,
   commonSettings,
   consoleCredential,
   integer,
@@ -8,11 +10,13 @@ import {
   origins,
   randomCredential,
   passwordHashList,
+  secret,
   secretList,
   secretUrl,
   text,
   url,
 } from '../platform/config/settings.ts';
+import { type GroupRoles, readGroupRoles } from './access/groups.ts';
 
 const loginSettings = {
   adminUsername: text('Console__AdminUsername', { summary: 'The name of the first person, who has the role admin everywhere', default: 'admin' }),
@@ -33,6 +37,77 @@ const loginSettings = {
   }),
   idleMinutes: integer('Console__SessionIdleMinutes', { summary: 'Minutes after which an unused session ends', min: 1, max: 525_600, default: 720 }),
   sessionHours: integer('Console__SessionHours', { summary: 'Hours after which a session ends, however much it is used', min: 1, max: 8760, default: 168 }),
+} as const;
+
+/** A header's name, in lower case as Node has it. */
+const headerName = (name: string, options: { readonly summary: string; readonly default: string }): Setting<string> => ({
+  ...text(name, { ...options, default: options.default.toLowerCase() }),
+  shape: 'name of a header',
+  parse(value) {
+    if (!/^[\w-]{1,100}$/.test(value)) throw new InvalidSetting('must be the name of a header');
+    return value.toLowerCase();
+  },
+});
+
+/** OpenID Connect Discovery 1.0 section 3; plain HTTP only to a provider of the own machine. */
+const issuer: Setting<string | undefined> = optional({
+  ...url('Console__Oidc__Issuer', ['https'], {
+    summary: 'The OpenID Connect provider that people log in with, as its tokens name it; without it there is none',
+  }),
+  parse(value) {
+    const { protocol, hostname = '', search = '', hash = '' } = URL.parse(value) ?? {};
+    const isOwnMachine = protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+    if ((protocol === 'https:' || isOwnMachine) && search === '' && hash === '') return value;
+    throw new InvalidSetting('must be a URL that begins with https://, without a query');
+  },
+});
+
+const publicUrl: Setting<string | undefined> = optional({
+  ...url('Console__PublicUrl', ['http', 'https'], {
+    summary: 'Where browsers reach the console, such as `https://console.example.org`; a provider sends people back there',
+  }),
+  parse(value) {
+    const { protocol = '', origin = '', href = '' } = URL.parse(value) ?? {};
+    if (/^https?:$/.test(protocol) && href === `${origin}/`) return origin;
+    throw new InvalidSetting('must be an origin such as https://console.example.org, without a path');
+  },
+});
+
+const groupRoles: Setting<GroupRoles> = {
+  name: 'Console__GroupRoles',
+  summary: 'The roles that groups of the provider or proxy give: `admins=admin, hunters=listings:editor`; `*` is everyone whom it lets in',
+  shape: 'comma-separated list',
+  isSecret: false,
+  parse: readGroupRoles,
+  fallback: { value: [] },
+};
+
+const sourceSettings = {
+  publicUrl,
+  localLogin: choice('Console__LocalLogin', ['on', 'off'], {
+    summary: "Whether people may log in with a name and a password of the console's own",
+    default: 'on',
+  }),
+  groupRoles,
+  oidcIssuer: issuer,
+  oidcName: optional(text('Console__Oidc__Name', { summary: 'What the login page calls the provider; its host unless given' })),
+  oidcClientId: optional(text('Console__Oidc__ClientId', { summary: 'The id that the provider knows the console by' })),
+  oidcClientSecret: optional(secret('Console__Oidc__ClientSecret', { summary: 'The secret of that client; without it the console is a public client' })),
+  oidcScopes: text('Console__Oidc__Scopes', { summary: 'The scopes to ask for, of which `openid` must be one', default: 'openid profile email' }),
+  oidcGroupsClaim: text('Console__Oidc__GroupsClaim', {
+    summary: 'The claim with the groups, in the ID token or at the userinfo endpoint; a dot leads into an object: `realm_access.roles`',
+    default: 'groups',
+  }),
+  proxies: addressRanges('Console__ForwardAuth__Proxies', {
+    summary: 'Addresses and CIDR ranges of the proxies that log people in; their headers are believed from these sockets only, and not at all without it',
+    default: [],
+  }),
+  userHeader: headerName('Console__ForwardAuth__UserHeader', { summary: 'The header with the name of the person', default: 'Remote-User' }),
+  groupsHeader: headerName('Console__ForwardAuth__GroupsHeader', {
+    summary: 'The header with the groups of the person, separated by commas or bars',
+    default: 'Remote-Groups',
+  }),
+  proxyLogoutUrl: optional(url('Console__ForwardAuth__LogoutUrl', ['http', 'https'], { summary: 'Where the proxy logs people out' })),
 } as const;
 
 const serviceUrl = (name: string, service: string, area: string) =>
@@ -63,6 +138,7 @@ export const settings = {
   trustedProxies,
   redisUrl: optional(secretUrl('REDIS_URL', ['redis', 'rediss'], { summary: 'Redis, for counting failed logins; without it Postgres counts them' })),
   ...loginSettings,
+  ...sourceSettings,
   ...upstreamSettings,
   imageOrigins: origins('Console__ImageOrigins', { summary: 'Origins whose pictures pages may show, such as those of listings', default: [] }),
   actionsDays: integer('Retention__ActionsDays', { summary: 'Days that the record of logins and actions is kept', min: 1, max: 36_500, default: 365 }),
@@ -70,8 +146,20 @@ export const settings = {
 
 export type ConsoleConfig = Values<typeof settings>;
 
-const requirePassword = ({ adminPasswords, adminPasswordHashes }: ConsoleConfig) =>
-  adminPasswords === undefined && adminPasswordHashes === undefined ? ['Console__AdminPassword or Console__AdminPasswordHash is required and not set'] : [];
+/** Faults of the ways to log in, which no single setting shows. */
+function sourceFaults(values: ConsoleConfig): readonly string[] {
+  const { localLogin, adminPasswords, adminPasswordHashes, oidcIssuer, oidcClientId, oidcScopes, publicUrl: ownUrl, groupRoles: granted, proxies } = values;
+  const hasPassword = adminPasswords !== undefined || adminPasswordHashes !== undefined;
+  const needed = [
+    { by: localLogin === 'on', has: hasPassword, fault: 'Console__AdminPassword or Console__AdminPasswordHash is required and not set' },
+    { by: localLogin === 'off', has: oidcIssuer !== undefined || proxies.length > 0, fault: 'Console__LocalLogin is off, and there is no other way to log in' },
+    { by: oidcIssuer !== undefined, has: oidcClientId !== undefined, fault: 'Console__Oidc__ClientId is required with Console__Oidc__Issuer' },
+    { by: oidcIssuer !== undefined, has: ownUrl !== undefined, fault: 'Console__PublicUrl is required with Console__Oidc__Issuer' },
+    { by: oidcIssuer !== undefined, has: oidcScopes.split(/\s+/).includes('openid'), fault: 'Console__Oidc__Scopes must hold openid' },
+    { by: oidcIssuer !== undefined || proxies.length > 0, has: granted.length > 0, fault: 'Console__GroupRoles is required: without it no group has a role' },
+  ];
+  return needed.flatMap(({ by, has, fault }) => (by && !has ? [fault] : []));
+}
 
 /** @throws ConfigError with every fault */
-export const readConfig = (environment: Environment): ConsoleConfig => readSettings(environment, settings, requirePassword);
+export const readConfig = (environment: Environment): ConsoleConfig => readSettings(environment, settings, sourceFaults);

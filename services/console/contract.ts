@@ -23,11 +23,13 @@ export const Problems = problems({
   crossSite: { status: 403, title: 'The request came from another site' },
   roleMissing: { status: 403, title: 'Your role does not allow this' },
   loginTooOld: { status: 403, title: 'This needs a login of the last minutes' },
+  localLoginOff: { status: 403, title: 'Logins with a name and a password are switched off' },
   serviceAway: { status: 502, title: 'The service does not answer' },
   serviceSlow: { status: 504, title: 'The service does not answer in time' },
   credentialRefused: { status: 502, title: "The service refuses the console's credential" },
   serviceFailed: { status: 502, title: 'The service failed' },
   busy: { status: 503, title: 'The service takes no more requests now' },
   notAllowed: { status: 409, title: 'The service refused the change' },
+  lastAdmin: { status: 409, title: 'An admin of the area system has to stay' },
   missing: { status: 404, title: 'There is no such thing' },
 });

@@ -3,28 +3,36 @@ import { h } from 'preact';
 import type { AskedRequest } from '../platform/http/refusals.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { Problems } from './contract.ts';
-import type { Shown } from './pages.ts';
+import { field } from './view/forms.ts';
 import { icon } from './view/icons.ts';
 import type { Locale } from './view/locale.ts';
-import { pageHead } from './view/shell.ts';
+import { hiddenFields } from './view/notice.ts';
+import { pageHead, section } from './view/shell.ts';
 import { failure } from './view/states.ts';
 import { code } from './view/texts.ts';
 
 /** Kinds that a service behind the console caused. */
 const ofServices = [Problems.serviceAway, Problems.serviceSlow, Problems.credentialRefused, Problems.serviceFailed].map(({ type }) => type);
 
-export function errorPage(locale: Locale, problem: Problem, { url, method, requestId }: Pick<AskedRequest, 'url' | 'method' | 'requestId'>): Shown {
+type Entered = Readonly<Record<string, string | readonly string[]>>;
+type Asked = Pick<AskedRequest, 'url' | 'method' | 'requestId'> & {
+  /** The fields of an action, so that what was typed is not lost. */
+  readonly entered?: Entered;
+};
+
+export function errorPage(locale: Locale, problem: Problem, { url, method, requestId, entered }: Asked) {
   const { service, errors } = problem.members;
   const again = method === 'GET' ? url : '/';
   if (ofServices.includes(problem.kind.type) && typeof service === 'string') {
     const isCredentialRefused = problem.kind.type === Problems.credentialRefused.type;
     const body = failure(locale, { service, requestId, detail: problem.detail, isCredentialRefused, again });
-    return { title: locale.t.access.faults.service, status: problem.status, body };
+    return { title: locale.t.access.faults.service, status: problem.status, body: [body, entered ? enteredForm(locale, url, entered) : null] };
   }
   const { title, hint } = wordsOf(locale, problem);
   const body = [
     pageHead({ title, lead: hint }),
     faultList(errors),
+    entered ? enteredForm(locale, url, entered) : null,
     h(
       'p',
       { class: 'buttons' },
@@ -40,6 +48,7 @@ function wordsOf({ t }: Locale, { kind, status, detail }: Problem): { readonly t
   const { faults } = t.access;
   if (kind.type === Problems.crossSite.type) return faults.crossSite;
   if (kind.type === Problems.roleMissing.type) return faults.roleMissing;
+  if (kind.type === Problems.localLoginOff.type) return faults.localLoginOff;
   if (kind.type === Problems.busy.type) return { title: faults.busy.title, hint: detail ?? faults.busy.hint };
   if (status === 404) return { title: faults.missing.title, hint: detail ?? faults.missing.hint };
   if (status === 401) return faults.loggedOut;
@@ -56,3 +65,27 @@ const faultList = (errors: unknown) =>
         Object.entries(errors).map(([name, messages]) => h('li', null, code(name), ' ', [messages].flat().map(String).join(', '))),
       )
     : null;
+
+/** Ids and choices that the page had filled in; there is nothing to change in them. */
+const isFilledIn = (value: string) => value === '' || /^[\da-f]{8}-[\da-f-]{27}$/i.test(value);
+
+/** The page does not know the labels of another one: the names of the fields have to do. */
+function enteredForm(locale: Locale, path: string, entered: Entered) {
+  const { title, again } = locale.t.access.entered;
+  const pairs = Object.entries(entered).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const));
+  const isTyped = ([name, value]: (typeof pairs)[number]) => typeof entered[name] === 'string' && name !== 'back' && !isFilledIn(value);
+  const typed = pairs.filter(isTyped);
+  if (typed.length === 0) return null;
+  return section(
+    title,
+    h(
+      'form',
+      { class: 'entry', method: 'post', action: path },
+      pairs.filter((pair) => !isTyped(pair)).map(([name, value]) => hiddenFields({ [name]: value })),
+      typed.map(([name, value]) =>
+        field(locale, { kind: value.includes('\n') || value.length > 100 ? 'lines' : 'text', name, label: name, value, isRequired: true }),
+      ),
+      h('div', { class: 'buttons' }, h('button', null, again)),
+    ),
+  );
+}

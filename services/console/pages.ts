@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Faults, parseInto } from '../platform/faults.ts';
 import { type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
-import { Common } from '../platform/problem.ts';
+import { Common, Problem } from '../platform/problem.ts';
 import type { Role } from './contract.ts';
 import type { Done, Fields, Kit, PageArea, Shown, Visit } from './visits.ts';
 
@@ -69,7 +69,11 @@ function reading<P extends MaybeSchema, Q extends MaybeSchema>(
         answers: anyAnswer,
         ...(params && { params }),
         ...(query && { query }),
-        handle: (request: RouteRequest<P, Q, undefined>) => answerTo(kit, { ...kit.enter(request, checked), params: request.params, query: request.query }),
+        handle(request: RouteRequest<P, Q, undefined>) {
+          const visit = kit.visit(request, checked);
+          kit.require(visit, checked, visit.path);
+          return answerTo(kit, { ...visit, params: request.params, query: request.query });
+        },
       }),
   };
 }
@@ -140,13 +144,16 @@ async function act<P extends MaybeSchema, F extends Schema>(
 ): Promise<Answer<number, Content | null>> {
   const fields = readForm(request.body, request.headers['content-type'] ?? '');
   const back = kit.backOf(request, fields);
-  const { params } = request;
-  const visit = { ...kit.enter(request, { ...checkedBy('action', declared, 'editor'), back }), params };
+  const checked = checkedBy('action', declared, 'editor');
+  const visit = { ...kit.visit(request, checked), params: request.params };
   const isJson = request.accepts('text/html', 'application/json') === 'application/json';
   const record = async (outcome: 'done' | 'refused' | 'failed', target = visit.path) => {
     if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
   };
+  let isAllowed = false;
   try {
+    kit.require(visit, checked, back);
+    isAllowed = true;
     const faults: Faults = new Map();
     const form = parseInto(declared.form, fields, { root: 'form', faults });
     if (form === undefined) throw Common.invalid({ detail: visit.locale.t.access.formFaults, errors: Object.fromEntries(faults) });
@@ -155,11 +162,17 @@ async function act<P extends MaybeSchema, F extends Schema>(
     return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : await kit.showDone(visit, done, back);
   } catch (error) {
     await record(kit.isRefusal(error) ? 'refused' : 'failed');
+    if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
     const faults = kit.faultsOf(error);
-    if (isJson || !declared.again || !faults) throw error;
-    return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
+    if (declared.again && faults) return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
+    if (!isShownAgain(declared, fields)) throw error;
+    return kit.renderRefusal(visit, error, fields);
   }
 }
+
+/** Secrets go no way back to a browser; a file is there still. */
+const isShownAgain = ({ area, hasFile }: Pick<ActionDeclaration<MaybeSchema, Schema>, 'area' | 'hasFile'>, fields: Fields) =>
+  hasFile === undefined && area !== 'secrets' && !Object.keys(fields).some((name) => /password|secret/i.test(name));
 
 /** The fields of a form: a text, or a list where a name comes several times. */
 function readForm(bytes: Buffer, type: string): Fields {

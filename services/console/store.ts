@@ -15,6 +15,7 @@ export type Person = Preferences & {
   readonly source: Source;
   readonly subject: string;
   readonly name: string;
+  readonly email: string | null;
   readonly roles: Roles;
   readonly createdAt: Date;
   readonly lastLoginAt: Date | null;
@@ -47,11 +48,12 @@ export type ActionRow = {
   readonly requestId: string;
 };
 
-const personColumns: RowColumns<Person> = {
+export const personColumns: RowColumns<Person> = {
   id: 'uuid',
   source: 'text',
   subject: 'text',
   name: 'text',
+  email: 'text',
   roles: 'jsonb',
   language: 'text',
   zone: 'text',
@@ -94,7 +96,7 @@ const enterPerson = rowsStatement<Person, [people: readonly Person[]]>(
   [personColumns],
   (given) => `
   insert into people (${namesOf(personColumns)}) select ${namesOf(personColumns)} from ${given} as given
-  on conflict (source, subject) do update set name = excluded.name, roles = excluded.roles, last_login_at = excluded.last_login_at
+  on conflict (source, subject) do update set name = excluded.name, email = excluded.email, roles = excluded.roles, last_login_at = excluded.last_login_at
   where people.disabled_at is null
   returning ${asMembers(personColumns)}`,
 );
@@ -104,6 +106,16 @@ const localPerson = statement<Person, [subject: string, at: Date]>(
   `
   update people set last_login_at = $2 where source = 'local' and subject = $1 and disabled_at is null
   returning ${asMembers(personColumns)}`,
+);
+
+// Names are shown in the record and to services, where two persons must not look like one.
+const nameTaken = statement<unknown, [name: string, source: Source, subject: string]>(
+  'people.nameTaken',
+  'select from people where lower(name) = lower($1) and (source, subject) <> ($2, $3) limit 1',
+);
+const takeRoles = statement<{ id: string }, [source: Source, subject: string]>(
+  'people.takeRoles',
+  `update people set roles = '{}' where source = $1 and subject = $2 returning id`,
 );
 
 const insertSession = insertRows<NewSession>('sessions.insert', { into: 'sessions', columns: { ...sessionColumns, tokenSha256: 'bytea' } });
@@ -137,6 +149,7 @@ const sessionsOf = statement<Session, [personId: string, createdAfter: Date, see
 );
 const endSession = statement<unknown, [id: string, personId: string]>('sessions.end', 'delete from sessions where id = $1 and person_id = $2');
 const endOthers = statement<unknown, [id: string, personId: string]>('sessions.endOthers', 'delete from sessions where id <> $1 and person_id = $2');
+const endAll = statement<unknown, [personId: string]>('sessions.endAll', 'delete from sessions where person_id = $1');
 const endOld = statement<unknown, [createdBefore: Date, seenBefore: Date]>('sessions.endOld', 'delete from sessions where created_at <= $1 or seen_at <= $2');
 
 type Chosen = Preferences & { readonly id: string };
@@ -151,13 +164,13 @@ const choose = rowsStatement<unknown, [chosen: readonly Chosen[]]>(
 );
 
 const insertActions = insertRows<ActionRow>('actions.insert', { into: 'actions', columns: actionColumns });
-/** The newest first; a person's and an area's by an index of their own. */
+/** The newest first; a person's, in any case, and an area's by an index of their own. */
 const listActions = (by: 'person' | 'area' | undefined) =>
   statement<ActionRow, [before: Date, beforeId: string, rows: number, person: string | null, area: string | null]>(
     `actions.list${by ?? ''}`,
     `
     select ${asMembers(actionColumns)} from actions
-    where (at, id) < ($1, $2::uuid) and ($4::text is null or person = $4) and ($5::text is null or area = $5)${by === 'person' ? ' and person = $4' : ''}${by === 'area' ? ' and area = $5' : ''}
+    where (at, id) < ($1, $2::uuid) and ($4::text is null or lower(person) = lower($4)) and ($5::text is null or area = $5)${by === 'person' ? ' and lower(person) = lower($4)' : ''}${by === 'area' ? ' and area = $5' : ''}
     order by at desc, id desc limit $3`,
   );
 const actionLists = { person: listActions('person'), area: listActions('area'), all: listActions(undefined) };
@@ -189,6 +202,11 @@ export const createStore = (database: Database) => ({
   enterPerson: (person: Person) => database.first(enterPerson, [person]),
   /** A person whose password is in the table logs in. */
   enterLocal: (subject: string, at: Date) => database.first(localPerson, subject, at),
+  /** Whether another person has this name, in any case. */
+  isNameTaken: async (name: string, { source, subject }: Pick<Person, 'source' | 'subject'>) =>
+    (await database.first(nameTaken, name, source, subject)) !== undefined,
+  /** @returns the id of the person, who has no role now; undefined where there is none */
+  takeRoles: async (source: Source, subject: string) => (await database.first(takeRoles, source, subject))?.id,
   choose: (id: string, preferences: Preferences) => database.run(choose, [{ id, ...preferences }]),
 
   addSession: (session: NewSession) => database.run(insertSession, [session]),
@@ -206,6 +224,7 @@ export const createStore = (database: Database) => ({
   endSession: async (id: string, personId: string) => (await database.run(endSession, id, personId)) > 0,
   /** Ends all sessions of the person but this one. @returns how many */
   endOthers: (id: string, personId: string) => database.run(endOthers, id, personId),
+  endAll: (personId: string) => database.run(endAll, personId),
   endOld: ({ createdAfter, seenAfter }: Living) => database.run(endOld, createdAfter, seenAfter),
 
   addAction: (action: ActionRow) => database.run(insertActions, [action]),

@@ -8,6 +8,7 @@ import { ownPath } from './access/own-path.ts';
 import { allows } from './access/roles.ts';
 import type { Sessions } from './access/sessions.ts';
 import { type Area, areas, Problems, type Role, type ServiceName } from './contract.ts';
+import { errorPage } from './error-page.ts';
 import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } from './store.ts';
 import { isLanguage, type Language } from './texts/texts.ts';
 import type { Asked } from './upstream/client.ts';
@@ -61,6 +62,8 @@ export type Visit = {
   readonly lastEventId: string | undefined;
   /** Whether session and role go on; for answers that stay open. */
   readonly isStillAllowed: () => Promise<boolean>;
+  /** Calls back when that may have changed. @returns what ends it */
+  readonly onAccessChange: (check: () => void) => () => void;
   /** Aborted when the person leaves. */
   readonly signal: AbortSignal;
   /** Whether the person may do in an area what needs this role. */
@@ -98,7 +101,7 @@ export type KitParts = {
   readonly clock: () => Date;
 };
 
-type Needed = { readonly area: PageArea; readonly role: Role; readonly isRecentLoginNeeded: boolean; readonly back?: string };
+type Needed = { readonly area: PageArea; readonly role: Role; readonly isRecentLoginNeeded: boolean };
 
 export const htmlType = 'text/html; charset=utf-8';
 export const html = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer<number, Content> =>
@@ -133,7 +136,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       appearance: person,
       assets,
       path,
-      person: { name: person.name },
+      person: { name: person.name, isAdmin: allows(person.roles, 'system', 'admin') },
       navigation: [{ area: 'now' }, ...seen.map((area) => ({ area }))],
     };
   }
@@ -156,6 +159,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
         const now = await sessions.look(headers);
         return now !== undefined && (area === 'now' || area === 'me' || allows(now.person.roles, area, role));
       },
+      onAccessChange: (check) => sessions.watch(person.id, check),
       signal,
       may: (asked, role = 'reader') => allows(person.roles, asked, role),
       has: upstreams.has,
@@ -171,13 +175,12 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
 
   return {
     changeGuard: sessions.changeGuard,
-    /** @throws Problem 403 where the role is too small or the login too old */
-    enter(request: AnyRequest, { area, role, isRecentLoginNeeded, back = request.url }: Needed): Visit {
-      const found = sessions.enteredBy(request.principal);
-      const { person } = found;
+    /** The person who asks; what it may do is not checked. */
+    visit: (request: AnyRequest, needed: Pick<Needed, 'area' | 'role'>): Visit => visitOf(sessions.enteredBy(request.principal), needed, request),
+    /** @param back the page to come back to after a login @throws Problem 403 where the role is too small or the login too old */
+    require({ person, session }: Pick<Visit, 'person' | 'session'>, { area, role, isRecentLoginNeeded }: Needed, back: string): void {
       if (area !== 'now' && area !== 'me' && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
-      if (isRecentLoginNeeded && !sessions.isRecent(found)) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
-      return visitOf(found, { area, role }, request);
+      if (isRecentLoginNeeded && !sessions.isRecent({ session })) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
     },
     render,
     /** A page for a person who is not logged in. */
@@ -186,6 +189,12 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       const { status = 200, ...page } = show(localeOf(preferences));
       return { status, text: renderPage({ locale: localeOf(preferences), appearance: preferences, assets, path }, page) };
     },
+    /** The error page of an action, with what was entered and the way to send it once more. */
+    async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {
+      const page = errorPage(visit.locale, problem, { url: visit.path, method: 'POST', requestId: visit.requestId, entered: fields });
+      const { status, body } = await render(visit, page);
+      return answer(status, body, problem.headers);
+    },
     /** An error page for a request that no handler took, with the navigation of the person who asked. */
     renderFor(found: Entered, url: string, show: (locale: Locale) => Shown): Rendered {
       const locale = localeOf(found.person);
@@ -193,12 +202,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       return { status, text: renderPage(frameOf({ person: found.person, locale, path: url }), page) };
     },
     json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),
-    /** The page that a form was on: as its field `back` says, else as the browser does. */
-    backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): string {
-      if (typeof back === 'string') return ownPath(back);
-      const from = URL.parse(headers.referer ?? '');
-      return from?.host === headers.host ? ownPath(`${from?.pathname ?? '/'}${from?.search ?? ''}`) : '/';
-    },
+    backOf,
     /** The page that follows an action, with its message. */
     async showDone(visit: Visit, { message, undo, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
       if (page) return render(visit, page);
@@ -211,6 +215,13 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     /** The faults of entries, by the names of their fields. */
     faultsOf,
   };
+}
+
+/** The page that a form was on: as its field `back` says, else as the browser does. */
+function backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): string {
+  if (typeof back === 'string') return ownPath(back);
+  const from = URL.parse(headers.referer ?? '');
+  return from?.host === headers.host ? ownPath(`${from?.pathname ?? '/'}${from?.search ?? ''}`) : '/';
 }
 
 function faultsOf(error: unknown): Readonly<Record<string, readonly string[]>> | undefined {

@@ -1,24 +1,37 @@
-// Logging in with a name and a password, and logging out.
+// Logging in with a name and a password or by the headers of a proxy, and logging out.
 import type { IncomingHttpHeaders } from 'node:http';
-import { h } from 'preact';
 import { z } from 'zod';
 import { answer, type AnyRoute, rawBody, route, type RouteRequest } from '../../platform/http/route.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
-import { anyAnswer, type Shown, usualForm } from '../pages.ts';
-import { field, form } from '../view/forms.ts';
-import { hiddenFields } from '../view/notice.ts';
-import type { Locale } from '../view/locale.ts';
-import { pageHead } from '../view/shell.ts';
+import type { ConsoleConfig } from '../config.ts';
+import { Problems } from '../contract.ts';
+import { anyAnswer, usualForm } from '../pages.ts';
+import type { Entered } from '../store.ts';
 import { html, type Kit, usualPreferences } from '../visits.ts';
 import type { ActionRecord } from './actions.ts';
 import { isLoopback } from './cookies.ts';
+import type { ForwardAuth, ProxyIdentity } from './forward-auth.ts';
+import { loggedOutPage, type LoginPage, loginPage, proxyLoginPath, providerName } from './login-page.ts';
 import { type Logins, subjectOf } from './logins.ts';
+import type { Provider } from './oidc.ts';
 import { ownPath } from './own-path.ts';
 import { requireSameOrigin } from './same-origin.ts';
 import type { Sessions } from './sessions.ts';
+import type { Entrance } from './sources.ts';
 
-type Parts = { readonly kit: Kit; readonly sessions: Sessions; readonly logins: Logins; readonly actions: ActionRecord };
+export type LoginParts = {
+  readonly kit: Kit;
+  readonly sessions: Sessions;
+  readonly logins: Logins;
+  readonly entrance: Entrance;
+  readonly actions: ActionRecord;
+  readonly config: ConsoleConfig;
+  readonly forwardAuth: ForwardAuth | undefined;
+  readonly provider: Provider | undefined;
+};
+
+type Request = Pick<RouteRequest<undefined, undefined, undefined>, 'headers' | 'url' | 'requestId' | 'clientAddress'>;
 
 const LoginForm = z.object({
   name: z.string().max(200).catch(''),
@@ -28,32 +41,62 @@ const LoginForm = z.object({
 const formBody = rawBody({ mediaTypes: [usualForm], maxBytes: 16_384, timeoutMs: 10_000 });
 const readForm = (bytes: Buffer) => LoginForm.parse(Object.fromEntries(new URLSearchParams(bytes.toString('utf8'))));
 
-const LoginQuery = z.object({ to: z.string().optional(), again: queryBoolean.optional().catch(undefined) });
+export const LoginQuery = z.object({ to: z.string().optional(), again: queryBoolean.optional().catch(undefined) });
 
-export const loginRoutes = (parts: Parts): AnyRoute[] => [loginPage(parts), logInRoute(parts), logOutRoute(parts)];
+export const loginRoutes = (parts: LoginParts): AnyRoute[] => [pageRoute(parts), logInRoute(parts), proxyRoute(parts), logOutRoute(parts)];
 
-const loginPage = ({ kit, sessions }: Parts) =>
-  route({
+/** @returns the login page as an answer */
+export function answerPage(
+  { kit, config }: Pick<LoginParts, 'kit' | 'config'>,
+  { headers, url }: Pick<Request, 'headers' | 'url'>,
+  page: Omit<LoginPage, 'isKept'> & { readonly status?: number; readonly sent?: Readonly<Record<string, string>> },
+) {
+  const { status = 200, sent, ...shown } = page;
+  return html(status, kit.renderAlone(headers, url, (locale) => loginPage(locale, config, { ...shown, isKept: isKept(headers) })).text, sent);
+}
+
+/** A browser drops a cookie with the prefix `__Host-` that comes over plain HTTP; the proxy in front says how the browser came. */
+const isKept = (headers: IncomingHttpHeaders) => isLoopback(headers) || headers['x-forwarded-proto'] !== 'http';
+
+function pageRoute(parts: LoginParts) {
+  const { sessions, forwardAuth } = parts;
+  return route({
     method: 'get',
     path: '/login',
     access: 'open',
     summary: '/login',
     query: LoginQuery,
     answers: anyAnswer,
-    async handle({ query: { to, again = false }, headers, url }) {
+    async handle(request) {
+      const { query, headers } = request;
+      const { again = false } = query;
+      const to = ownPath(query.to);
       const found = await sessions.find(headers);
-      if (found && !again) return answer(303, null, { Location: ownPath(to) });
-      const name = found?.person.source === 'local' ? found.person.name : '';
-      const shown = { to: ownPath(to), name, isAgain: found !== undefined, isKept: isKept(headers) };
-      const { status, text } = kit.renderAlone(headers, url, (locale) => loginForm(locale, shown));
-      return html(status, text);
+      if (found && !again) return answer(303, null, { Location: to });
+      const identity = found ? undefined : forwardAuth?.identify(headers);
+      if (identity) return enterByProxy(parts, request, { identity, to });
+      return answerPage(parts, request, { to, name: nameOf(found), again: found?.person.source });
     },
   });
+}
 
-/** A browser drops a cookie with the prefix `__Host-` that comes over plain HTTP; the proxy in front says how the browser came. */
-const isKept = (headers: IncomingHttpHeaders) => isLoopback(headers) || headers['x-forwarded-proto'] !== 'http';
+const nameOf = (found: Entered | undefined) => (found?.person.source === 'local' ? found.person.name : '');
 
-function logInRoute({ kit, sessions, logins, actions }: Parts) {
+async function enterByProxy(parts: LoginParts, request: Request, { identity, to }: { readonly identity: ProxyIdentity; readonly to: string }) {
+  const { sessions, entrance, actions } = parts;
+  const { headers, requestId } = request;
+  const { user, groups } = identity;
+  const address = request.clientAddress();
+  const arrival = { source: 'proxy', subject: user, label: 'proxy', name: user, email: null, groups } as const;
+  const { person, refused } = await entrance.enter({ ...arrival, preferences: usualPreferences(headers) });
+  const record = { address, area: 'access', action: 'log in', target: refused ?? 'proxy', requestId } as const;
+  await actions.add({ ...record, person: person?.name ?? user, outcome: person ? 'done' : 'refused' });
+  if (!person) return answerPage(parts, request, { to, name: '', refused, status: 403 });
+  return answer(303, null, { Location: to, 'Set-Cookie': await sessions.open(person, { headers, address }) });
+}
+
+function logInRoute(parts: LoginParts) {
+  const { sessions, logins, actions, config } = parts;
   return route({
     method: 'post',
     path: '/login',
@@ -62,8 +105,9 @@ function logInRoute({ kit, sessions, logins, actions }: Parts) {
     body: formBody,
     answers: anyAnswer,
     async handle(request: RouteRequest<undefined, undefined, typeof formBody>) {
-      const { headers, body, requestId, clientAddress, url } = request;
+      const { headers, body, requestId, clientAddress } = request;
       requireSameOrigin(headers);
+      if (config.localLogin === 'off') throw Problems.localLoginOff();
       const { name, password, to } = readForm(body);
       const address = clientAddress();
       const record = (person: string, outcome: 'done' | 'refused') =>
@@ -79,63 +123,59 @@ function logInRoute({ kit, sessions, logins, actions }: Parts) {
         // An unknown name may be a password that was typed into the wrong field, and there is no end of them.
         if (refused === 'wrong' && (await logins.isKnown(name))) await record(subjectOf(name), 'refused');
         else actions.count({ area: 'access', outcome: 'refused' });
-        const shown = { to: ownPath(to), name, isAgain: false, isKept: isKept(headers), refused } as const;
-        return html(error.status, kit.renderAlone(headers, url, (locale) => loginForm(locale, shown)).text, error.headers);
+        return answerPage(parts, request, { to: ownPath(to), name, refused, status: error.status, sent: error.headers });
       }
     },
   });
 }
 
-const logOutRoute = ({ sessions, actions }: Parts) =>
-  route({
+/**
+ * A person of a proxy confirms what the console cannot check: it asks for no password, and the proxy does not say when it did. A new session
+ * all the same, so that one that was stolen before it is worth nothing after it.
+ */
+function proxyRoute({ sessions, actions }: LoginParts) {
+  return route({
+    method: 'post',
+    path: proxyLoginPath,
+    summary: proxyLoginPath,
+    guard: sessions.changeGuard,
+    body: formBody,
+    answers: anyAnswer,
+    async handle({ principal, headers, body, requestId, clientAddress }: RouteRequest<undefined, undefined, typeof formBody>) {
+      const { person } = sessions.enteredBy(principal);
+      if (person.source !== 'proxy') throw Common.forbidden();
+      const address = clientAddress();
+      const cookie = await sessions.open(person, { headers, address });
+      await actions.add({ person: person.name, address, area: 'access', action: 'log in', target: 'proxy', outcome: 'done', requestId });
+      return answer(303, null, { Location: ownPath(readForm(body).to), 'Set-Cookie': cookie });
+    },
+  });
+}
+
+function logOutRoute(parts: LoginParts) {
+  const { kit, sessions, actions, config } = parts;
+  return route({
     method: 'post',
     path: '/logout',
     summary: '/logout',
     guard: sessions.changeGuard,
     answers: anyAnswer,
-    async handle({ principal, headers, requestId, clientAddress }) {
+    async handle({ principal, headers, url, requestId, clientAddress }) {
       const entered = sessions.enteredBy(principal);
+      const { name, source } = entered.person;
       const cookie = await sessions.close(entered, headers);
-      await actions.add({ person: entered.person.name, address: clientAddress(), area: 'access', action: 'log out', target: '', outcome: 'done', requestId });
-      return answer(303, null, { Location: '/login', 'Set-Cookie': cookie });
+      await actions.add({ person: name, address: clientAddress(), area: 'access', action: 'log out', target: '', outcome: 'done', requestId });
+      const further = await furtherLogout(parts, source);
+      if (further === undefined) return answer(303, null, { Location: '/login', 'Set-Cookie': cookie });
+      const label = source === 'oidc' ? providerName(config) : (URL.parse(further)?.host ?? '');
+      const { text } = kit.renderAlone(headers, url, (locale) => loggedOutPage(locale, label, further));
+      // A redirect to another site would be stopped by `form-action`: this one begins at a page.
+      return html(200, text, { Refresh: `0; url=${further}`, 'Set-Cookie': cookie });
     },
   });
+}
 
-type LoginPage = { readonly to: string; readonly name: string; readonly isAgain: boolean; readonly isKept: boolean; readonly refused?: 'wrong' | 'tooMany' };
-
-function loginForm(locale: Locale, { to, name, isAgain, isKept, refused }: LoginPage): Shown {
-  const { login } = locale.t.access;
-  const title = isAgain ? login.again : login.title;
-  return {
-    title,
-    body: [
-      pageHead({ title, lead: isAgain ? login.againLead : undefined }),
-      isKept ? null : h('p', { class: 'faults', role: 'alert' }, login.needsTls),
-      refused ? h('p', { class: 'faults', role: 'alert' }, login[refused]) : null,
-      form(
-        locale,
-        { path: '/login', submit: login.submit },
-        hiddenFields({ to }),
-        field(locale, {
-          kind: 'text',
-          name: 'name',
-          label: login.name,
-          value: name,
-          autocomplete: 'username',
-          isRequired: true,
-          maxLength: 200,
-          isFocused: name === '',
-        }),
-        field(locale, {
-          kind: 'password',
-          name: 'password',
-          label: login.password,
-          autocomplete: 'current-password',
-          isRequired: true,
-          maxLength: 1000,
-          isFocused: name !== '',
-        }),
-      ),
-    ],
-  };
+async function furtherLogout({ provider, forwardAuth, config }: LoginParts, source: Entered['person']['source']): Promise<string | undefined> {
+  if (source === 'oidc') return provider?.logoutUrl(`${config.publicUrl}/login`);
+  return source === 'proxy' ? forwardAuth?.logoutUrl : undefined;
 }

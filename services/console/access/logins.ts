@@ -47,11 +47,13 @@ export function createLogins({ store, config, limit, clock }: LoginParts) {
   function enter(subject: string, preferences: Preferences): Promise<Person | undefined> {
     const at = clock();
     if (subject !== admin) return store.enterLocal(subject, at);
-    const person = { id: newId(), source: 'local', subject, name: adminUsername, roles: everywhere('admin') } as const;
+    const person = { id: newId(), source: 'local', subject, name: adminUsername, email: null, roles: everywhere('admin') } as const;
     return store.enterPerson({ ...person, ...preferences, createdAt: at, lastLoginAt: at, disabledAt: null });
   }
 
   return {
+    /** The person whose password is a setting. */
+    first: { subject: admin, name: adminUsername },
     /** Whether a person of this name may have a password here. */
     isKnown: async (name: string) => subjectOf(name) === admin || (await store.passwordOf(subjectOf(name))) !== undefined,
     /** @throws Problem 401 for a wrong name or password alike, 429 above the limit of failures */

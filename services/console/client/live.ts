@@ -18,6 +18,7 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
   let source: EventSource | undefined;
   let lastId = '';
   let isFollowing = true;
+  let isEnded = false;
   /** By their ids: a connection that comes back may repeat rows. */
   const waiting = new Map<string, HTMLElement>();
 
@@ -46,8 +47,17 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
       if (source?.readyState !== EventSource.CLOSED) return;
       // A refusal ends the source, which by itself comes back only from lost connections.
       close();
-      setTimeout(open, retryMs);
+      void statusOf(path).then((status) => (status === 401 || status === 403 ? stop() : setTimeout(open, retryMs)));
     });
+  }
+
+  /** Without a session, or with too small a role, no further try helps. */
+  function stop(): void {
+    isFollowing = false;
+    paint();
+    isEnded = true;
+    if (toggle) toggle.hidden = true;
+    state?.replaceChildren(bar.dataset['ended'] ?? '', ' ', linkHere(bar.dataset['again'] ?? ''));
   }
 
   function close(): void {
@@ -66,6 +76,7 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
   }
 
   function paint(isLost = false): void {
+    if (isEnded) return;
     const texts = bar.dataset;
     const isPaused = isReading();
     if (!isPaused) insert();
@@ -92,4 +103,24 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
   bar.hidden = false;
   open();
   paint();
+}
+
+/** To this page, which leads to the login. */
+function linkHere(label: string): HTMLAnchorElement {
+  const link = document.createElement('a');
+  link.href = location.href;
+  link.textContent = label;
+  return link;
+}
+
+/** An event source does not say why it was refused. @returns 0 where there is no answer */
+async function statusOf(path: string): Promise<number> {
+  const asked = new AbortController();
+  try {
+    return (await fetch(path, { headers: { Accept: 'text/event-stream' }, signal: asked.signal })).status;
+  } catch {
+    return 0;
+  } finally {
+    asked.abort();
+  }
 }

@@ -7,6 +7,7 @@ create table people (
   -- Unique in its source: the folded name of a local person, the issuer and subject of a provider.
   subject text collate "C" not null,
   name text not null,
+  email text,
   password_hash text,
   roles jsonb not null,
   language text not null,
@@ -19,6 +20,7 @@ create table people (
   disabled_at timestamptz(3),
   unique (source, subject)
 );
+create index people_by_name on people (lower(name), id);
 
 -- The cookie holds the token; here is its SHA-256 only, so that no dump of this table lets anyone in.
 create table sessions (
@@ -52,7 +54,7 @@ create table actions (
   request_id text not null
 );
 create index actions_in_order on actions (at desc, id desc);
-create index actions_by_person on actions (person, at desc, id desc);
+create index actions_by_person on actions (lower(person), at desc, id desc);
 create index actions_by_area on actions (area, at desc, id desc);
 
 -- Rate limits, where no Redis counts them.

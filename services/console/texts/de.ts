@@ -9,7 +9,8 @@ import { now } from './de/now.ts';
 import { search } from './de/search.ts';
 import { secrets } from './de/secrets.ts';
 import { system } from './de/system.ts';
+import { users } from './de/users.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, view };
+export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, users, view };

@@ -9,8 +9,9 @@ import { now } from './en/now.ts';
 import { search } from './en/search.ts';
 import { secrets } from './en/secrets.ts';
 import { system } from './en/system.ts';
+import { users } from './en/users.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, view };
+export const en = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, users, view };
 
 export type Texts = typeof en;

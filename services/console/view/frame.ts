@@ -32,7 +32,11 @@ export type Frame = {
   readonly notice?: Notice | undefined;
 };
 
-export type Person = { readonly name: string };
+export type Person = {
+  readonly name: string;
+  /** Whether the menu leads to the people of this console. */
+  readonly isAdmin?: boolean;
+};
 
 export type Notice = {
   readonly message: string;

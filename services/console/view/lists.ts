@@ -155,7 +155,14 @@ export function bulkBar(locale: Locale, actions: readonly Action[], further?: Co
 /** Above a list with `live`: the switch, how many new rows wait while the person reads, the state of the connection. */
 export function liveBar(locale: Locale): VNode {
   const { live } = locale.t.view;
-  const texts = { 'data-following': live.following, 'data-paused': live.paused, 'data-fresh': live.fresh, 'data-lost': live.lost };
+  const texts = {
+    'data-following': live.following,
+    'data-paused': live.paused,
+    'data-fresh': live.fresh,
+    'data-lost': live.lost,
+    'data-ended': live.ended,
+    'data-again': live.again,
+  };
   return h(
     'div',
     { class: 'live', hidden: true, 'data-live-bar': true, ...texts },

@@ -240,6 +240,40 @@ describe('console access', () => {
     });
   });
 
+  it('records an action that was refused: too small a role, a login too old', async () => {
+    const browser = await console.personWith({ system: 'editor' });
+    expect((await browser.post('/admin/users/x/disable')).status).to.equal(403);
+    await console.query(`update people set roles = '{"system":"admin"}'`);
+    later(11);
+    expect((await browser.post('/admin/users/x/disable')).status).to.equal(303);
+    expect((await browser.act('/admin/users/x/disable')).status).to.equal(403);
+    const refused = { person: 'admin', area: 'system', action: '/admin/users/{id}/disable', target: '/admin/users/x/disable', outcome: 'refused' };
+    expect((await actions()).slice(1)).to.deep.equal([refused, refused, refused]);
+  });
+
+  describe('an action that was refused', () => {
+    it('shows what was entered, to send it once more', async () => {
+      const browser = await console.loggedIn();
+      const id = '0197c000-0000-7000-8000-000000000001';
+      const { status, text } = await browser.post('/bookmarks/folders', { name: '"Maps" <i>', parent: id, back: '/bookmarks' });
+      expect(status, 'the service is away').to.equal(502);
+      expect(text).to.include('action="/bookmarks/folders"').and.include('What you entered');
+      expect(text).to.match(/<input[^>]*name="name"[^>]*value="&quot;Maps&quot; &lt;i>"/);
+      expect(text).to.include(`<input type="hidden" name="parent" value="${id}"/>`).and.include('<input type="hidden" name="back" value="/bookmarks"/>');
+    });
+
+    it('shows neither passwords nor fields of a person who may not do it', async () => {
+      const browser = await console.loggedIn();
+      const wrong = await browser.post('/admin/users/0197c000-0000-7000-8000-000000000001/password', { password: 'a new password', name: 'Anna' });
+      expect(wrong.status).to.equal(404);
+      expect(wrong.text).to.not.include('a new password').and.not.include('What you entered');
+      await console.query(`update people set roles = '{}'`);
+      const refused = await browser.post('/bookmarks/folders', { name: 'Maps', parent: '' });
+      expect(refused.status).to.equal(403);
+      expect(refused.text).to.not.include('What you entered');
+    });
+  });
+
   it('sends the policy of its pages with every answer, also of errors', async () => {
     const browser = await console.loggedIn();
     for (const path of ['/', '/login', '/nothing', '/health', '/assets/nothing.js']) {

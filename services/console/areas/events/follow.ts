@@ -32,6 +32,8 @@ export const followResource = (following: Following, beatMs = heartbeatMs): Decl
       const cursor = visit.lastEventId ?? lastEventId;
       await begin(stream, { visit, following, cursor, filter });
       void every(beatMs, stream.ended, () => beat(stream, visit));
+      const unwatch = visit.onAccessChange(() => void beat(stream, visit));
+      stream.ended.addEventListener('abort', unwatch, { once: true });
       return answer(200, new Content('text/event-stream', stream.readable), { 'X-Accel-Buffering': 'no' });
     },
   });

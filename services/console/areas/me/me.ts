@@ -4,19 +4,19 @@ import { z } from 'zod';
 import type { Sessions } from '../../access/sessions.ts';
 import { areas, Problems } from '../../contract.ts';
 import { action, noFields, page, type Visit } from '../../pages.ts';
-import type { ConsoleStore, Session } from '../../store.ts';
+import type { ConsoleStore } from '../../store.ts';
 import { isLanguage } from '../../texts/texts.ts';
 import { field, form } from '../../view/forms.ts';
 import { densities, themes } from '../../view/frame.ts';
-import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
+import { actionButton, actionsFormElement } from '../../view/lists.ts';
 import { isZone } from '../../view/locale.ts';
+import { sessionTable } from '../../view/session-table.ts';
 import { pageHead, section } from '../../view/shell.ts';
-import { badge, time } from '../../view/texts.ts';
 
 /** The console's own tables and sessions, which these pages ask beside the services. */
 export type OwnParts = {
-  readonly store: Pick<ConsoleStore, 'choose' | 'sessionsOf' | 'endSession' | 'endOthers' | 'listActions'>;
-  readonly sessions: Pick<Sessions, 'living'>;
+  readonly store: Pick<ConsoleStore, 'choose' | 'sessionsOf' | 'listActions'>;
+  readonly sessions: Pick<Sessions, 'living' | 'end' | 'endOthers'>;
 };
 
 const path = '/me';
@@ -36,7 +36,12 @@ const overview = ({ store, sessions }: OwnParts) =>
         title: me.title,
         body: [
           pageHead({ title: me.title, lead: person.name }),
-          section(me.sessions, h('p', { class: 'quiet' }, me.sessionsHint), sessionTable(visit, living), living.length > 1 ? othersButton(me.endOthers) : null),
+          section(
+            me.sessions,
+            h('p', { class: 'quiet' }, me.sessionsHint),
+            sessionTable(locale, { sessions: living, own: visit.session.id, endPath: (id) => `${path}/sessions/${id}/end` }),
+            living.length > 1 ? othersButton(me.endOthers) : null,
+          ),
           section(me.zone, zoneForm(visit)),
           section(me.roles, rolesOf(visit)),
           actionsFormElement(),
@@ -44,36 +49,6 @@ const overview = ({ store, sessions }: OwnParts) =>
       };
     },
   });
-
-function sessionTable({ locale, session: own }: Visit, sessions: readonly Session[]): VNode {
-  const { me } = locale.t;
-  const columns: readonly Column<Session>[] = [
-    {
-      label: me.browser,
-      kind: 'main',
-      cell: ({ id, browser }) => [browserName(browser) || locale.t.view.none, ' ', id === own.id ? badge('good', me.thisOne) : null],
-    },
-    { label: me.address, cell: ({ address }) => address },
-    { label: me.begun, cell: ({ createdAt }) => time(locale, createdAt.toISOString()) },
-    { label: me.seen, cell: ({ seenAt }) => time(locale, seenAt.toISOString(), 'ago') },
-    {
-      label: me.actions,
-      kind: 'actions',
-      cell: ({ id }) => (id === own.id ? null : actionButton({ path: `${path}/sessions/${id}/end`, label: me.end, inPlace: 'leave', tone: 'plain' })),
-    },
-  ];
-  return table({ caption: me.sessions, columns, items: sessions, idOf: ({ id }) => id });
-}
-
-const browsers = /(?:Edg|OPR|Firefox|HeadlessChrome|Chrome|Version)\/\d+/;
-const systems = /Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux/;
-
-/** `Firefox 140, Linux`; as it came where that cannot be read out of it. */
-function browserName(userAgent: string): string {
-  const [browser] = browsers.exec(userAgent) ?? [];
-  const [system] = systems.exec(userAgent) ?? [];
-  return browser === undefined ? userAgent : [browser.replace('/', ' ').replace('Version', 'Safari'), system].filter(Boolean).join(', ');
-}
 
 const othersButton = (label: string): VNode => h('div', { class: 'buttons' }, actionButton({ path: `${path}/sessions/end-others`, label }));
 
@@ -105,26 +80,26 @@ const rolesOf = ({ locale, person: { roles } }: Visit): VNode =>
     }),
   );
 
-const endSession = ({ store }: OwnParts) =>
+const endSession = ({ sessions }: OwnParts) =>
   action({
     path: '/me/sessions/{id}/end',
     area,
     params: z.object({ id: z.string() }),
     form: noFields,
     async run({ params: { id }, person, locale }) {
-      const isThere = z.uuid().safeParse(id).success && (await store.endSession(id, person.id));
+      const isThere = z.uuid().safeParse(id).success && (await sessions.end(id, person.id));
       if (!isThere) throw Problems.missing();
       return { message: locale.t.me.ended, target: id };
     },
   });
 
-const endOthers = ({ store }: OwnParts) =>
+const endOthers = ({ sessions }: OwnParts) =>
   action({
     path: '/me/sessions/end-others',
     area,
     form: noFields,
     async run({ person, session, locale }) {
-      const count = await store.endOthers(session.id, person.id);
+      const count = await sessions.endOthers(session.id, person.id);
       return { message: locale.t.me.endedOthers(count), target: person.name, to: path };
     },
   });

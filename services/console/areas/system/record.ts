@@ -27,7 +27,7 @@ export const recordPages = ({ store }: { readonly store: Pick<ConsoleStore, 'lis
     query: RecordQuery,
     async show({ locale, query: { person, area, after } }) {
       const { record } = locale.t;
-      const rows = await store.listActions({ person: person && named(person).toLowerCase(), area: area && named(area), before: after, rows: pageRows + 1 });
+      const rows = await store.listActions({ person: person && named(person), area: area && named(area), before: after, rows: pageRows + 1 });
       const items = rows.slice(0, pageRows);
       const last = rows.length > pageRows ? items.at(-1) : undefined;
       const next = last ? encodeCursor(list, [last.at.toISOString(), last.id]) : null;

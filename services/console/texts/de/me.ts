@@ -7,7 +7,7 @@ const counted = countedIn('de-DE');
 export const me: Texts['me'] = {
   title: 'Sitzungen und Einstellungen',
   sessions: 'Sitzungen',
-  sessionsHint: 'Jeder Browser, der mit diesem Konto angemeldet ist. Beende Sitzungen, die du nicht kennst, und ändere das Passwort.',
+  sessionsHint: 'Jeder Browser, der mit diesem Konto angemeldet ist. Beenden Sie Sitzungen, die Sie nicht kennen, und ändern Sie das Passwort.',
   browser: 'Browser',
   address: 'Adresse',
   begun: 'Angemeldet',

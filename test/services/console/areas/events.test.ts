@@ -17,7 +17,8 @@ describe('console events', () => {
   let intake: TestIntake;
   const console = useConsole(async () => {
     intake = await startIntake();
-    return { environment: intake.settings };
+    // No list of these tests ends by a sign of life.
+    return { environment: intake.settings, heartbeatMs: 600_000 };
   });
   beforeEach(() => intake.database.empty());
   after(() => intake.close());
@@ -316,6 +317,26 @@ describe('console events', () => {
       five.forEach((stream) => stream.close());
       await eventually(() => expect(polls()).to.equal(0));
     });
+
+    for (const [how, end] of [
+      ['logs out', async (browser: Browser) => browser.post('/logout')],
+      ['ends the session elsewhere', async () => (await console.loggedIn()).post('/me/sessions/end-others')],
+      ['is disabled', async (browser: Browser) => browser.post(`/admin/users/${await personId()}/disable`)],
+    ] as const) {
+      it(`ends at once when the person ${how}`, async () => {
+        const browser = await console.loggedIn();
+        await console.query(
+          `insert into people select gen_random_uuid(), 'local', 'otto', 'Otto', null, 'x', roles, language, zone, theme, density, has_keys, created_at from people`,
+        );
+        const stream = await follow(browser);
+        await eventually(() => expect(stream.text).to.include('retry'));
+        await end(browser);
+        // The next sign of life would come after ten minutes.
+        await eventually(() => expect(stream.isOver).to.equal(true));
+        expect(stream.text).to.include('event: ended');
+      });
+    }
+    const personId = async () => ((await console.query(`select id from people where name = 'admin'`)) as { id: string }[])[0]?.id ?? '';
 
     it('is refused without a session or a role', async () => {
       expect((await follow(console.browser())).status).to.equal(401);

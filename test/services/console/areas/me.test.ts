@@ -33,7 +33,7 @@ describe('console own account', () => {
   it('ends no session of another person', async () => {
     const browser = await console.loggedIn();
     await console.query(
-      `insert into people select gen_random_uuid(), 'oidc', 'another', 'another', null, '{}', language, zone, theme, density, has_keys, created_at from people`,
+      `insert into people select gen_random_uuid(), 'oidc', 'another', 'another', null, null, '{}', language, zone, theme, density, has_keys, created_at from people`,
     );
     await console.query(
       `insert into sessions select '0197c000-0000-7000-8000-000000000001', '\\x00', people.id, s.created_at, seen_at, authenticated_at, address, browser from sessions s, people where subject = 'another'`,
@@ -101,6 +101,16 @@ describe('console record of actions', () => {
       .and.not.include('action 99<');
     expect((await browser.get('/system/actions?area=secrets')).text).to.include('Clear filters');
     expect((await browser.get('/system/actions?after=x')).status).to.equal(400);
+  });
+
+  it('filters by a person in any case, as the record has it', async () => {
+    const browser = await console.loggedIn();
+    await console.query(
+      `insert into actions select gen_random_uuid(), now(), name, '', 'links', 'by ' || name, '', 'done', '' from unnest(array['Anna', 'anna', 'Äda']) name`,
+    );
+    const { text } = await browser.get('/system/actions?person=aNNa');
+    expect(text).to.include('by Anna<').and.include('by anna<').and.not.include('by Äda<');
+    expect((await browser.get(`/system/actions?person=${encodeURIComponent('äda')}`)).text).to.include('by Äda<');
   });
 
   it('is for no editor', async () => {

@@ -1,0 +1,64 @@
+// Fields of a person: a password, and a role for each area.
+import type { VNode } from 'preact';
+import { z } from 'zod';
+import { type Area, areas, Role, type Roles } from '../../contract.ts';
+import type { Fields } from '../../pages.ts';
+import { type Faults, field } from '../../view/forms.ts';
+import type { Locale } from '../../view/locale.ts';
+
+const leastPassword = 12;
+/** As long as the login takes. */
+const mostPassword = 1000;
+export const NewPassword = z
+  .string()
+  .min(leastPassword, { error: `must be at least ${leastPassword} characters long` })
+  .max(mostPassword, { error: `must be at most ${mostPassword} characters long` });
+
+export const passwordField = (locale: Locale, faults?: Faults): VNode =>
+  field(locale, {
+    kind: 'password',
+    name: 'password',
+    label: locale.t.users.password,
+    hint: locale.t.users.passwordHint(leastPassword),
+    faults,
+    isRequired: true,
+    maxLength: mostPassword,
+    autocomplete: 'new-password',
+  });
+
+const fieldOf = (area: Area) => `role-${area}`;
+const NoRole = z.literal('');
+
+/** The members of a form with these fields. */
+export const roleFields = Object.fromEntries(areas.map((area) => [fieldOf(area), z.union([Role, NoRole], { error: 'must be a role, or empty' }).default('')]));
+
+export const rolesIn = (form: Readonly<Record<string, unknown>>): Roles =>
+  Object.fromEntries(
+    areas.flatMap((area) => {
+      const role = Role.safeParse(form[fieldOf(area)]).data;
+      return role ? [[area, role]] : [];
+    }),
+  );
+
+/** As fields of a form that is sent without being shown, such as an undo. */
+export const asFields = (roles: Roles): Readonly<Record<string, string>> => Object.fromEntries(areas.map((area) => [fieldOf(area), roles[area] ?? '']));
+
+export const roleChoices = (locale: Locale, chosen: Roles | Fields): VNode[] =>
+  areas.map((area) => {
+    const { users, me, view } = locale.t;
+    const options = [{ value: '', label: users.noRole }, ...Role.options.map((value) => ({ value, label: me.roleNames[value] }))];
+    const given = new Map<string, string | readonly string[]>(Object.entries(chosen));
+    const [value = ''] = [given.get(area) ?? given.get(fieldOf(area)) ?? ''].flat();
+    return field(locale, { kind: 'choice', name: fieldOf(area), label: view.areas[area], value, options, isRequired: true });
+  });
+
+/** `Bookmarks: Editor`, as one line. */
+export function rolesText({ t }: Locale, roles: Roles): string {
+  const held = areas.flatMap((area) => (roles[area] ? [{ area, role: roles[area] }] : []));
+  const [first] = held;
+  if (!first) return t.users.noRole;
+  const isEverywhere = held.length === areas.length && held.every(({ role }) => role === first.role);
+  return isEverywhere
+    ? t.users.everywhere(t.me.roleNames[first.role])
+    : held.map(({ area, role }) => `${t.view.areas[area]}: ${t.me.roleNames[role]}`).join(', ');
+}
