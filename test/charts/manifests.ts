@@ -22,7 +22,7 @@ export type Container = {
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
+  readonly resources?: { readonly requests?: Readonly<Record<string, string>>; readonly limits?: Readonly<Record<string, string>> };
 };
 
 export type EnvironmentVariable = {

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
 import { blocksOf, createAnchors, hasScheme, pages, readPages, root, targetOf, textOf, wordsIn } from '../../scripts/site/pages.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 
@@ -22,6 +24,14 @@ function faultOf(page: string, link: string): string | undefined {
   if (anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).has(anchor)) return `${link} names no heading of ${path}`;
   return undefined;
 }
+
+const Container = z.object({ securityContext: z.record(z.string(), z.unknown()).optional() });
+const PodSpec = z.object({
+  securityContext: z.record(z.string(), z.unknown()).optional(),
+  containers: z.array(Container),
+  initContainers: z.array(Container).optional(),
+});
+const Pod = z.object({ kind: z.literal('Deployment'), spec: z.object({ template: z.object({ spec: PodSpec }) }) });
 
 describe('the pages', () => {
   for (const page of pages)
@@ -49,12 +59,25 @@ describe('the pages', () => {
 
   it('have at most 25 000 words together, without decisions and generated tables', () => {
     expect(readPages).to.include('docs/operations.md').and.not.include('docs/settings.md');
-    expect(readPages.reduce((sum, page) => sum + wordsIn(page), 0)).to.be.within(1000, 31_000);
+    expect(readPages.reduce((sum, page) => sum + wordsIn(page), 0)).to.be.within(1000, 29_000);
   });
 
   it('say of each shell block what it needs', () => {
     const marks = pages.flatMap((page) => [...textOf(page).matchAll(/^ *```(sh\b.*|bash.*|shell.*)$/gm)].map(([, mark = '']) => `${page}: ${mark}`));
     expect(marks.filter((mark) => !/: sh( cluster| settings| account| other)?$/.test(mark))).to.deep.equal([]);
+  });
+
+  it('have pods that meet the restricted Pod Security Standard', () => {
+    const documents = pages
+      .flatMap(blocksOf)
+      .flatMap(({ mark, text }) => (mark === 'yaml' && text.includes('kind: Deployment') ? parseAllDocuments(text) : []));
+    const pods = documents.flatMap((document) => Pod.safeParse(document.toJS()).data?.spec.template.spec ?? []);
+    expect(pods).to.have.length.of.at.least(4);
+    for (const { securityContext, containers, initContainers = [] } of pods) {
+      expect(securityContext).to.deep.include({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      for (const container of [...containers, ...initContainers])
+        expect(container.securityContext).to.deep.equal({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } });
+    }
   });
 
   it('have shell blocks that bash can read', () => {
