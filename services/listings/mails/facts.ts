@@ -67,22 +67,39 @@ const adjectives =
   'double|dbl|single|sgl|twin|large|small|spacious|bright|modern|full|master|king|guest|good[- ]sized|generous|fitted|main|en-?suite|separate|grandes?|petites?';
 const counted = (noun: string) =>
   new RegExp(
-    String.raw`(?<![\d.,\p{L}])(${number})(?:\.\d|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
+    String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
     'giu',
   );
-const beds = counted('bed(?:s|rooms?|roomed)?|br|bdrms?|schlafzimmer|chambres?|dormitorios?|habitaciones|camer[ae](?: da letto)?|slaapkamers?|quartos?');
+const bedrooms = counted('bed(?:s|rooms?|roomed)?|br|bdrms?|schlafzimmer|chambres?|dormitorios?|habitaciones|camer[ae](?: da letto)?|slaapkamers?|quartos?');
 const baths = counted('bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?');
+/** Rooms of all kinds, as Germans, French and Italians count them; one of them is no bedroom. */
+const rooms = counted('zimmer|pièces?|locali|vani|ambientes|kamers?');
+/** `two double and one single bedrooms`: the count before the last one. */
+const countBefore = new RegExp(String.raw`(?<![\d.,\p{L}])(${number})\s+(?:(?:${adjectives})[\s,]+){1,3}(?:and|und|et|y|e|en|&|\+)\s*$`, 'iu');
 /** The bound of a saved search is no fact of a listing. */
 const isBound =
   /\b(?:min(?:imum)?\.?|max(?:imum)?\.?|at least|at most|up to|more than|less than|fewer than|mindestens|höchstens|au moins|al menos|almeno|minstens)\s*:?\s*$/i;
 
-function countOf(pattern: RegExp, text: string): number | undefined {
-  const found = [...text.matchAll(pattern)].find(({ index }) => !isBound.test(text.slice(Math.max(index - 20, 0), index)))?.[1]?.toLowerCase();
-  if (found === undefined) return undefined;
-  const word = words.findIndex((forms) => forms.includes(found));
+const valueOf = (found: string): number => {
+  const word = words.findIndex((forms) => forms.includes(found.toLowerCase()));
   return word < 0 ? Number(found) : word + 1;
+};
+
+function countOf(pattern: RegExp, text: string): number | undefined {
+  for (const { index, 1: found = '' } of text.matchAll(pattern)) {
+    if (isBound.test(text.slice(Math.max(index - 20, 0), index))) continue;
+    const [, before] = countBefore.exec(text.slice(Math.max(index - 60, 0), index)) ?? [];
+    return valueOf(found) + (before === undefined ? 0 : valueOf(before));
+  }
+  return undefined;
 }
-export const bedsIn = (text: string) => countOf(beds, text);
+
+export function bedsIn(text: string): number | undefined {
+  const beds = countOf(bedrooms, text);
+  if (beds !== undefined) return beds;
+  const all = countOf(rooms, text);
+  return all === undefined ? undefined : Math.max(0, all - 1);
+}
 export const bathsIn = (text: string) => countOf(baths, text);
 
 type PropertyType = Property['propertyType'];
@@ -90,11 +107,12 @@ type PropertyType = Property['propertyType'];
 const typeWords: readonly (readonly [pattern: RegExp, types: Readonly<Record<string, PropertyType>>])[] = [
   [/(?<!\p{L})(?:house|apartment|studio|shared)(?!\p{L})/iu, { house: 'House', apartment: 'Apartment', studio: 'Studio', shared: 'Shared' }],
   [
-    /(?<!\p{L})(?:haus|maison|huis|wohnung|appartement|appartamento|apartamento|piso|monolocale|estudio|wg)(?!\p{L})/iu,
+    /(?<!\p{L})(?:haus|maison|huis|wohnung|casa(?! de banho)|appartement|appartamento|apartamento|piso|monolocale|estudio|wg)(?!\p{L})/iu,
     {
       haus: 'House',
       maison: 'House',
       huis: 'House',
+      casa: 'House',
       wohnung: 'Apartment',
       appartement: 'Apartment',
       appartamento: 'Apartment',
