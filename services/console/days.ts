@@ -3,7 +3,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
 const dayMs = 86_400_000;
 
 /** When the day begins in the zone, or so many days later; anything else, and a day before 1970, is left to the service, which says what is wrong with it. */
-export function instantOf(given: string | undefined, zone: string, addedDays: number): string | undefined {
+export function instantOf(given: string | undefined, zone: string, addedDays = 0): string | undefined {
   if (given === undefined || !day.test(given)) return given;
   const midnight = Date.parse(`${given}T00:00:00Z`) + addedDays * dayMs;
   if (Number.isNaN(midnight) || midnight < 0) return given;

@@ -3,7 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 import { hiddenFields } from './notice.ts';
-import { withQuery } from './pager.ts';
+import { type QueryOf, withQuery } from './pager.ts';
 import { count as countOf } from './texts.ts';
 
 export type Option = { readonly value: string; readonly label: string };
@@ -15,7 +15,7 @@ export type Filter =
 
 export type Filters = {
   readonly path: string;
-  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly query: QueryOf;
   readonly filters: readonly Filter[];
   /** Members of the query that the form keeps and "clear filters" as well, such as the order. */
   readonly kept?: readonly string[];
@@ -24,8 +24,9 @@ export type Filters = {
 /** A search has its own row; the other filters are folded away on a phone until one is set. */
 export function filterForm(locale: Locale, { path, query, filters, kept = [] }: Filters): VNode {
   const { filters: words } = locale.t.view;
-  const set = filters.filter(({ name }) => (query[name] ?? '') !== '');
-  const keptQuery = Object.fromEntries(kept.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+  const entered = ({ name }: Filter) => [query[name] ?? ''].flat()[0] ?? '';
+  const set = filters.filter((filter) => entered(filter) !== '');
+  const keptQuery = Object.fromEntries(kept.flatMap((name) => (query[name] ? [[name, query[name]] as const] : [])));
   const searches = filters.filter(({ kind }) => kind === 'search');
   const others = filters.filter(({ kind }) => kind !== 'search');
   const isOtherSet = others.some((filter) => set.includes(filter));
@@ -33,7 +34,7 @@ export function filterForm(locale: Locale, { path, query, filters, kept = [] }: 
     'form',
     { class: 'filters', action: path, role: 'search', 'aria-label': words.title },
     hiddenFields(keptQuery),
-    searches.map((filter) => fieldOf(locale, filter, query[filter.name] ?? '')),
+    searches.map((filter) => fieldOf(locale, filter, entered(filter))),
     others.length > 0
       ? h(
           'details',
@@ -42,7 +43,7 @@ export function filterForm(locale: Locale, { path, query, filters, kept = [] }: 
           h(
             'div',
             { class: 'fields' },
-            others.map((filter) => fieldOf(locale, filter, query[filter.name] ?? '')),
+            others.map((filter) => fieldOf(locale, filter, entered(filter))),
           ),
         )
       : null,

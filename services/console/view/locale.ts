@@ -8,6 +8,8 @@ export type Locale = {
   readonly t: Texts;
   readonly now: Date;
   readonly format: Formats;
+  /** What a service says of an entry, in the language where it is known. */
+  readonly faultText: (message: string) => string;
 };
 
 export type Formats = ReturnType<typeof createFormats>;
@@ -21,7 +23,12 @@ export function createLocale({ language, zone, now }: Pick<Locale, 'language' | 
   const format = made.get(key) ?? createFormats(languages[language].tag, zone);
   if (made.size >= mostMade) made.clear();
   made.set(key, format);
-  return { language, zone, t: languages[language].texts, now, format };
+  const t = languages[language].texts;
+  const faultText = (message: string) => {
+    const [pattern, text = ''] = t.faults.find(([known]) => known.test(message)) ?? [];
+    return pattern ? message.replace(pattern, text) : message;
+  };
+  return { language, zone, t, now, format, faultText };
 }
 
 export function isZone(zone: string): boolean {

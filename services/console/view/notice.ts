@@ -16,8 +16,8 @@ export function noticeOf(locale: Locale, notice: Notice | undefined): VNode {
   );
 }
 
-export const hiddenFields = (fields: Readonly<Record<string, string>>): VNode[] =>
-  Object.entries(fields).map(([name, value]) => h('input', { type: 'hidden', name, value }));
+export const hiddenFields = (fields: Readonly<Record<string, string | readonly string[]>>): VNode[] =>
+  Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => h('input', { type: 'hidden', name, value: one })));
 
 const undoForm = (locale: Locale, { path, fields }: Undo): VNode =>
   h('form', { method: 'post', action: path }, hiddenFields(fields), h('button', { 'data-key': 'u', class: 'plain' }, icon('undo'), locale.t.view.undo));

@@ -3,11 +3,14 @@ import { h, type VNode } from 'preact';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 
+/** The query of a page; a parameter that comes several times is a list. */
+export type QueryOf = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export type Pager = {
   /** The path of the list. */
   readonly path: string;
   /** The filters of this page. */
-  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly query: QueryOf;
   readonly shown: number;
   /** The cursor of the next page; null at the end. */
   readonly next: string | null | undefined;
@@ -33,8 +36,9 @@ export function pager({ t }: Locale, { path, query, shown, next }: Pager): VNode
 }
 
 /** The path with a query; members that are undefined or empty are left out. */
-export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value] as const]));
-  const text = new URLSearchParams(Object.fromEntries(given)).toString();
+export function withQuery(path: string, query: QueryOf): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) for (const one of [value ?? ''].flat()) if (one !== '') search.append(name, one);
+  const text = search.toString();
   return text === '' ? path : `${path}?${text}`;
 }

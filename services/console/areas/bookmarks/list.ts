@@ -54,7 +54,7 @@ export const list = page({
             filters(locale, query),
             items.length > 0 ? rows(locale, items, mayChange) : nothing(locale, counts),
             items.length > 0 && mayChange ? bulk(locale, tree) : null,
-            items.length > 0 ? pager(locale, { path, query: flat(query), shown: items.length, next }) : null,
+            items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
           ),
         ),
         actionsFormElement(),
@@ -70,9 +70,6 @@ function head({ t: { bookmarks, view } }: Locale, mayChange: boolean): VNode {
 }
 
 const nothing = (locale: Locale, { total }: CountsOf) => (total === 0 ? empty(locale.t.bookmarks.empty) : filteredEmpty(locale, path));
-
-/** Links carry the first of several tags. */
-const flat = ({ tag, ...query }: ListQuery) => ({ ...query, tag: tag?.[0] });
 
 type CountsOf = AnswerOf<typeof Counts>;
 
@@ -133,7 +130,7 @@ function filters(locale: Locale, query: ListQuery): VNode {
   const sorts = (['newest', 'oldest', 'title'] as const).map((value) => ({ value, label: orders[value] }));
   return filterForm(locale, {
     path,
-    query: flat(query),
+    query,
     kept: ['folder', 'tag', 'favorite', 'untagged', 'dead'],
     filters: [
       { kind: 'search', name: 'q', label: bookmarks.search },

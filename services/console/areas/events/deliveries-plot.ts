@@ -16,6 +16,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
 const mostSeries = 5;
+/** What stands beside the list does not keep it waiting for longer. */
+export const besideMs = 3_000;
 
 /** Statistics are counted by source, forge and event only. */
 export const isPlotted = ({ source: _source, forge: _forge, event: _event, ...others }: EventFilter): boolean =>
@@ -30,7 +32,7 @@ export async function deliveriesPlot(
   const { source, forge, event } = filter;
   const from = new Date(Math.floor(locale.now.getTime() / ms) * ms - (places - 1) * ms).toISOString();
   const { series } = await ask('intake').send(
-    { path: '/api/v1/statistics', query: { source, forge, event, by, from }, headers: { 'X-Timezone': zone } },
+    { path: '/api/v1/statistics', query: { source, forge, event, by, from }, headers: { 'X-Timezone': zone }, timeoutMs: besideMs },
     Statistics,
   );
   const { events } = locale.t;

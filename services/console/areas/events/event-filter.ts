@@ -32,7 +32,7 @@ export type EventFilter = z.output<typeof EventFilter>;
 /** As the intake takes it. */
 export const askedFilter = ({ from, to, ...filter }: EventFilter, zone: string) => ({
   ...filter,
-  from: instantOf(from, zone, 0),
+  from: instantOf(from, zone),
   to: instantOf(to, zone, 1),
 });
 

@@ -4,14 +4,15 @@ import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { FollowedEventPage, senderClasses } from '../../../webhook-intake/contract.ts';
 import { EventFacets } from '../../../webhook-intake/dashboard/contract.ts';
-import { type Declared, page, pageRows } from '../../pages.ts';
+import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
+import { faultOf, type Part, partOf } from '../../parts.ts';
 import { type Chip, chips, type Filter, filterForm } from '../../view/filters.ts';
 import { liveBar, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { deliveriesPlot, isPlotted, PlotSpan } from './deliveries-plot.ts';
+import { besideMs, deliveriesPlot, isPlotted, PlotSpan } from './deliveries-plot.ts';
 import { askedFilter, EventFilter, type FacetName, facetNames } from './event-filter.ts';
 import { eventColumns } from './event-table.ts';
 import { kindTabs } from './kind-tabs.ts';
@@ -25,16 +26,16 @@ export const eventList: Declared = page({
   area: 'events',
   query: ListQuery,
   async show(visit) {
-    const { locale, query, ask, person } = visit;
+    const { locale, query, person } = visit;
+    const intake = visit.ask('intake');
     const { events } = locale.t;
     const { after, plot, ...filter } = query;
     const asked = askedFilter(filter, person.zone);
-    const intake = ask('intake');
     const isFirst = after === undefined;
-    const [list, counted, plotted] = await Promise.all([
+    const [list, { value: counted } = {}, plotted] = await Promise.all([
       intake.get('/api/v1/events', FollowedEventPage, { ...asked, after, limit: pageRows }),
-      isFirst ? intake.get('/api/v1/events/facets', EventFacets, asked) : undefined,
-      isFirst && isPlotted(filter) ? deliveriesPlot(visit, filter, plot ?? 'hours') : undefined,
+      isFirst ? partOf(intake.send({ path: '/api/v1/events/facets', query: asked, timeoutMs: besideMs }, EventFacets)) : undefined,
+      isFirst && isPlotted(filter) ? partOf(deliveriesPlot(visit, filter, plot ?? 'hours')) : undefined,
     ]);
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
     const isLive = isFirst && filter.to === undefined;
@@ -55,7 +56,7 @@ export const eventList: Declared = page({
         filterForm(locale, { path, query: { ...filter, plot }, filters: filtersOf(locale, counted), kept: ['plot'] }),
         h('div', { class: counted && items.length > 0 ? 'faceted' : undefined }, [
           counted && items.length > 0 ? facets(locale, { counted, filter, plot }) : null,
-          h('div', { class: 'part' }, plotted, isLive ? liveBar(locale) : null, listOr(none, rows, { isEmpty: items.length === 0, isLive }), [
+          h('div', { class: 'part' }, plotOf(visit, plotted), isLive ? liveBar(locale) : null, listOr(none, rows, { isEmpty: items.length === 0, isLive }), [
             items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
           ]),
         ]),
@@ -63,6 +64,8 @@ export const eventList: Declared = page({
     };
   },
 });
+
+const plotOf = (visit: Visit, plotted: Part<VNode> | undefined) => (plotted?.problem ? faultOf(visit, plotted.problem) : plotted?.value);
 
 /** An empty list that follows becomes a table with its first row; the style shows one or the other. */
 const listOr = (none: VNode, rows: VNode, { isEmpty, isLive }: { readonly isEmpty: boolean; readonly isLive: boolean }): ComponentChildren =>

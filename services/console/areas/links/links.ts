@@ -3,6 +3,7 @@ import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
 import { LinkDetail, LinkItem, linkStatuses, ScoreExplanation, Series, Stats, type StatusCounts } from '../../../link-digest/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { instantOf } from '../../days.ts';
 import { ById, page, pageRows } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
@@ -37,12 +38,11 @@ const queue = page({
   area: 'links',
   query: Query,
   async show(visit) {
-    const { locale, query, ask } = visit;
+    const { locale, query, ask, person } = visit;
     const digest = ask('digest');
     const { status = 'Awaiting', from, ...asked } = query;
-    const time = from === undefined ? {} : { from: `${from}T00:00:00Z` };
     const [{ data: items, next }, { data: stats }, { data: days }] = await Promise.all([
-      digest.get('/api/links', Page(LinkItem), { ...asked, ...time, status, limit: pageRows, include: 'score' }),
+      digest.get('/api/links', Page(LinkItem), { ...asked, from: instantOf(from, person.zone), status, limit: pageRows, include: 'score' }),
       digest.get('/api/stats', One(Stats)),
       digest.get('/api/stats/series', One(Series), { days: seriesDays }),
     ]);

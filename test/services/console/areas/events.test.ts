@@ -75,6 +75,19 @@ describe('console events', () => {
       expect([await on('2026-03-14'), await on('2026-03-15')]).to.deep.equal([0, 1]);
     });
 
+    it('shows the list where its facets and its plot cannot be had', async () => {
+      await intake.deliver([opened(1)]);
+      const browser = await console.loggedIn();
+      intake.fail(/facets|statistics/);
+      try {
+        const { status, text } = await browser.get('/events');
+        expect([status, rowsIn(text).length]).to.deep.equal([200, 1]);
+        expect(text).to.include('Try again');
+      } finally {
+        intake.fail(/^$/);
+      }
+    });
+
     it('pages by a cursor', async () => {
       await intake.deliver(Array.from({ length: 51 }, (_, number) => ({ ...opened(number + 1), receivedAt: new Date(Date.now() - number * 1000) })));
       const browser = await console.loggedIn();

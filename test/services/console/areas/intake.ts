@@ -9,10 +9,12 @@ export type TestIntake = Awaited<ReturnType<typeof startIntake>>;
 export async function startIntake(options: Parameters<typeof createDashboard>[0] = {}) {
   const dashboard = await createDashboard(options);
   let polls = 0;
+  let failing = /^$/;
   const proxy = createServer((asked, answered) => {
     const { method, url = '', headers } = asked;
     const isPoll = url.includes('wait=');
     if (isPoll) polls += 1;
+    if (failing.test(url)) return void answered.writeHead(500).end();
     answered.once('close', () => (polls -= Number(isPoll)));
     const forwarded = request(dashboard.url + url, { method, headers }, (answer) => {
       answered.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -28,6 +30,8 @@ export async function startIntake(options: Parameters<typeof createDashboard>[0]
   return {
     ...dashboard,
     settings: { Console__IntakeUrl: `http://127.0.0.1:${port}`, Console__IntakeToken: tokens[0] },
+    /** Requests with such a path and query are answered 500. */
+    fail: (which: RegExp) => void (failing = which),
     /** How many long polls wait now. */
     polls: () => polls,
     async close() {

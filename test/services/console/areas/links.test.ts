@@ -51,6 +51,16 @@ describe('console links', () => {
     expect(text).to.include('Links per day');
   });
 
+  it('takes the day from which links are shown in the zone of the person', async () => {
+    await store([link(url, { title: 'Late' })]);
+    await digest.database.query(`update links set first_seen = '2026-03-14T23:30:00Z'`);
+    const browser = await console.loggedIn();
+    const isShown = async () => (await browser.get('/links?from=2026-03-15')).text.includes('>Late<');
+    expect(await isShown()).to.equal(false);
+    await console.query(`update people set zone = 'Europe/Berlin'`);
+    expect(await isShown()).to.equal(true);
+  });
+
   it('shows titles, authors and subjects as text, and no link that runs', async () => {
     await store([link(url, { title: hostile, authors: [author(hostile)] })], { title: hostile });
     const browser = await console.loggedIn();
