@@ -28,6 +28,7 @@ import { measureDeadLinks } from './metrics.ts';
 import { createPages } from './pages/pages.ts';
 import { previewRoute } from './pages/preview.ts';
 import { createStore } from './store.ts';
+import { undoRoute } from './undo/undo.ts';
 
 const key = { description: 'A value of `Bookmarks__ApiKeys`.' };
 
@@ -61,7 +62,11 @@ export function createBookmarksApp(parts: BookmarksParts): App {
         duplicatesRoute(createDuplicateStore(database)),
       ]),
       ...tagged({ name: 'Bookmarks', description: 'One bookmark at a time' }, [...bookmarkRoutes({ store, pages, clock }), previewRoute(pages, listStore)]),
-      ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [...manyRoutes(store), ...tagRoutes(store)]),
+      ...tagged({ name: 'Many', description: 'Many bookmarks at once, and tags of all bookmarks' }, [
+        ...manyRoutes(store),
+        ...tagRoutes(store),
+        undoRoute(store),
+      ]),
       ...tagged({ name: 'Folders', description: 'One folder at a time' }, folderRoutes(store, clock)),
       ...tagged({ name: 'Files', description: 'Bookmark files of browsers' }, fileRoutes(createImporter(store, clock), openSnapshot)),
       ...(config.karakeep === 'on' ? tagged(karakeepTag, karakeepRoutes({ store, listStore, clock })) : []),

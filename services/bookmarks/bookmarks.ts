@@ -5,9 +5,11 @@ import type { z } from 'zod';
 import { describedIfMatch, describedIfNoneMatch, entityTagOf, isKnown, requireMatch } from '../platform/http/entity-tags.ts';
 import { answer, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
-import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, BookmarkToFetch, ById, CreationQuery, Problems } from './contract.ts';
+import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, BookmarkToFetch, ById, CreationQuery, Problems, Undoable } from './contract.ts';
 import type { Pages } from './pages/pages.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from './store.ts';
+import { withUndo } from './undo/contract.ts';
+import { remember } from './undo/undo.ts';
 
 type Parts = { readonly store: CatalogueStore; readonly pages: Pages; readonly clock: () => Date };
 
@@ -135,16 +137,18 @@ const deletingRoute = (store: CatalogueStore) =>
     summary: 'Deletes a bookmark; its tags stay',
     description: 'A repeat answers 404.',
     params: ById,
+    query: Undoable,
     answers: { 204: null },
     describedHeaders: describedIfMatch,
+    describedAnswerHeaders: { 204: withUndo },
     problems: [Problems.bookmarkMissing, Common.preconditionFailed],
-    async handle({ params: { id }, headers }) {
-      await store.write(async (writer) => {
+    handle: ({ params: { id }, query: { undo }, headers }) =>
+      store.write(async (writer) => {
         await requireBookmark(writer, id, headers);
+        const undoId = await remember(writer, undo, { kind: 'deleted', ids: [id] });
         await writer.removeBookmark(id);
-      });
-      return answer(204, null);
-    },
+        return answer(204, null, undoId);
+      }),
   });
 
 export async function add(writer: CatalogueWriter, input: BookmarkInput, clock: () => Date): Promise<PlainBookmark> {

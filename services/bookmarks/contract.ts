@@ -176,7 +176,11 @@ export const FolderPatch = z
   .meta({ id: 'FolderPatch', description: 'Members of a folder to change; omitted ones stay', examples: [{ icon: 'map' }] });
 
 const flag = queryBoolean.default(false);
-export const FolderDeletion = z.object({
+/** Of each change that can be taken back. */
+export const Undoable = z.object({
+  undo: flag.meta({ description: 'Whether the change can be taken back within a day; default: false' }),
+});
+export const FolderDeletion = Undoable.extend({
   cascade: flag.meta({ description: 'Whether a folder with bookmarks or subfolders is deleted as well; default: false' }),
 });
 
@@ -292,6 +296,7 @@ export const Problems = problems({
   bookmarkMissing: { status: 404, title: 'No such bookmark' },
   folderMissing: { status: 404, title: 'No such folder' },
   tagMissing: { status: 404, title: 'No such tag' },
+  changeMissing: { status: 404, title: 'No such change, or it was taken back already' },
   folderNotEmpty: { status: 409, title: 'The folder is not empty' },
   notBookmarks: { status: 400, title: 'The file is not usable as Netscape bookmark HTML' },
 });

@@ -7,6 +7,8 @@ import { Common } from '../platform/problem.ts';
 import { refused, requireFolder, etagOf, withEntityTag, withLocation } from './bookmarks.ts';
 import { ById, Folder, FolderDeletion, FolderInput, FolderPatch, Problems } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from './store.ts';
+import { withUndo } from './undo/contract.ts';
+import { remember } from './undo/undo.ts';
 
 export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   readingRoute(store),
@@ -100,11 +102,14 @@ const deletingRoute = (store: CatalogueStore) =>
     query: FolderDeletion,
     answers: { 204: null },
     describedHeaders: describedIfMatch,
+    describedAnswerHeaders: { 204: withUndo },
     problems: [Problems.folderMissing, Problems.folderNotEmpty, Common.preconditionFailed],
-    async handle({ params: { id }, query: { cascade }, headers }) {
-      await store.write((writer) => removeFolder(writer, { id, cascade }, headers));
-      return answer(204, null);
-    },
+    handle: ({ params: { id }, query: { cascade, undo }, headers }) =>
+      store.write(async (writer) => {
+        const undoId = await remember(writer, undo, { kind: 'folder', id });
+        await removeFolder(writer, { id, cascade }, headers);
+        return answer(204, null, undoId);
+      }),
   });
 
 export async function addFolder(writer: CatalogueWriter, input: FolderInput, clock: () => Date): Promise<Folder> {

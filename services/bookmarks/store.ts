@@ -5,6 +5,7 @@ import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import type { Bookmark, Folder } from './contract.ts';
 import { changesOfMany } from './many/store.ts';
+import { undoOn } from './undo/store.ts';
 
 type Check = 'checked' | 'status' | 'dead';
 /** A bookmark without the check of its page. */
@@ -191,6 +192,7 @@ const lookupsOn = (database: Database) => ({
 const writerOn = (database: Database) => ({
   ...lookupsOn(database),
   ...changesOfMany(database),
+  ...undoOn(database),
   /** @returns how many were inserted */
   insertMissing: (bookmarks: readonly PlainBookmark[]) => database.run(insertMissing, bookmarks.map(withPage)),
   findBookmark: async (id: string) => (await database.all(bookmarksById, [id]))[0],

@@ -31,7 +31,7 @@ export function errorPage(locale: Locale, problem: Problem, { url, method, reque
   const { title, hint } = wordsOf(locale, problem);
   const body = [
     pageHead({ title, lead: hint }),
-    faultList(errors),
+    faultList(locale, errors),
     entered ? enteredForm(locale, url, entered) : null,
     h(
       'p',
@@ -44,7 +44,7 @@ export function errorPage(locale: Locale, problem: Problem, { url, method, reque
   return { title, status: problem.status, body };
 }
 
-function wordsOf({ t }: Locale, { kind, status, detail }: Problem): { readonly title: string; readonly hint: string | undefined } {
+function wordsOf({ t, faultText }: Locale, { kind, status, detail }: Problem): { readonly title: string; readonly hint: string | undefined } {
   const { faults } = t.access;
   if (kind.type === Problems.crossSite.type) return faults.crossSite;
   if (kind.type === Problems.roleMissing.type) return faults.roleMissing;
@@ -54,15 +54,15 @@ function wordsOf({ t }: Locale, { kind, status, detail }: Problem): { readonly t
   if (status === 401) return faults.loggedOut;
   if (status === Common.failure.status) return faults.failed;
   if (status === 503) return faults.unavailable;
-  return { title: faults.refused, hint: detail ?? kind.title };
+  return { title: faults.refused, hint: faultText(detail ?? kind.title) };
 }
 
-const faultList = (errors: unknown) =>
+const faultList = ({ faultText }: Locale, errors: unknown) =>
   typeof errors === 'object' && errors !== null
     ? h(
         'ul',
         { class: 'faults' },
-        Object.entries(errors).map(([name, messages]) => h('li', null, code(name), ' ', [messages].flat().map(String).join(', '))),
+        Object.entries(errors).map(([name, messages]) => h('li', null, code(name), ' ', [messages].flat().map(String).map(faultText).join(', '))),
       )
     : null;
 

@@ -106,6 +106,8 @@ export const pageRows = 50;
 
 /** Several fields of one name, such as the boxes of selected rows. */
 export const fieldList = (max = 1000) => z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()).max(max));
+/** What was entered in a field of one text. */
+export const fieldText = (fields: Fields, name: string): string => [fields[name] ?? ''].flat()[0] ?? '';
 /** A box: there when it is ticked. */
 export const fieldCheck = z
   .literal('true')
@@ -163,7 +165,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
   } catch (error) {
     await record(kit.isRefusal(error) ? 'refused' : 'failed');
     if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
-    const faults = kit.faultsOf(error);
+    const faults = kit.faultsOf(error, visit.locale);
     if (declared.again && faults) return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
     if (!isShownAgain(declared, fields)) throw error;
     return kit.renderRefusal(visit, error, fields);

@@ -224,9 +224,10 @@ function backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): str
   return from?.host === headers.host ? ownPath(`${from?.pathname ?? '/'}${from?.search ?? ''}`) : '/';
 }
 
-function faultsOf(error: unknown): Readonly<Record<string, readonly string[]>> | undefined {
+function faultsOf(error: unknown, { faultText }: Locale): Readonly<Record<string, readonly string[]>> | undefined {
   const errors = error instanceof Problem ? error.members['errors'] : undefined;
-  return isFaults(errors) && Object.keys(errors).length > 0 ? errors : undefined;
+  if (!isFaults(errors) || Object.keys(errors).length === 0) return undefined;
+  return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [name, messages.map(faultText)]));
 }
 
 const isFaults = (value: unknown): value is Readonly<Record<string, readonly string[]>> =>

@@ -1,9 +1,11 @@
 // Many bookmarks at once, and tags: renamed, merged, deleted. Routes and rules.
 import { answer, route } from '../../platform/http/route.ts';
 import { refused, requireFolder } from '../bookmarks.ts';
-import { maxTags, Problems } from '../contract.ts';
+import { maxTags, Problems, Undoable } from '../contract.ts';
 import { type BulkInput, BulkInput as BulkBody, BulkResult, ByTag, RenamedTag, TagInput } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from '../store.ts';
+import { withUndo } from '../undo/contract.ts';
+import { remember } from '../undo/undo.ts';
 
 export const manyRoutes = (store: CatalogueStore) => [
   route({
@@ -12,9 +14,15 @@ export const manyRoutes = (store: CatalogueStore) => [
     operationId: 'changeBookmarks',
     summary: 'Moves, tags, untags, marks or deletes up to 500 bookmarks',
     description: 'All or none. Bookmarks that have the wanted state already do not count.',
+    query: Undoable,
     body: BulkBody,
     answers: { 200: BulkResult },
-    handle: ({ body }) => store.write(async (writer) => ({ updated: await change(writer, body) })),
+    describedAnswerHeaders: { 200: withUndo },
+    handle: ({ query: { undo }, body }) =>
+      store.write(async (writer) => {
+        const headers = await remember(writer, undo, { kind: body.action === 'delete' ? 'deleted' : 'changed', ids: body.ids });
+        return answer(200, { updated: await change(writer, body) }, headers);
+      }),
   }),
 ];
 
@@ -26,13 +34,16 @@ export const tagRoutes = (store: CatalogueStore) => [
     summary: 'Renames a tag, or merges it with another one',
     description: 'Where the new name exists, its bookmarks and those of the renamed tag have it then. A slash in a name is `%2F`.',
     params: ByTag,
+    query: Undoable,
     body: TagInput,
     answers: { 200: RenamedTag },
+    describedAnswerHeaders: { 200: withUndo },
     problems: [Problems.tagMissing],
-    handle: ({ params, body: { name } }) =>
+    handle: ({ params, query: { undo }, body: { name } }) =>
       store.write(async (writer) => {
         if (!(await writer.hasTag(params.name))) throw Problems.tagMissing();
-        return { name, bookmarks: await writer.renameTag(params.name, name) };
+        const headers = await remember(writer, undo, { kind: 'tag', name: params.name, becomes: name });
+        return answer(200, { name, bookmarks: await writer.renameTag(params.name, name) }, headers);
       }),
   }),
   route({
@@ -42,15 +53,17 @@ export const tagRoutes = (store: CatalogueStore) => [
     summary: 'Deletes a tag, and takes it off all bookmarks',
     description: 'A repeat answers 404.',
     params: ByTag,
+    query: Undoable,
     answers: { 204: null },
+    describedAnswerHeaders: { 204: withUndo },
     problems: [Problems.tagMissing],
-    async handle({ params: { name } }) {
-      await store.write(async (writer) => {
+    handle: ({ params: { name }, query: { undo } }) =>
+      store.write(async (writer) => {
         if (!(await writer.hasTag(name))) throw Problems.tagMissing();
+        const headers = await remember(writer, undo, { kind: 'tag', name });
         await writer.dropTag(name);
-      });
-      return answer(204, null);
-    },
+        return answer(204, null, headers);
+      }),
   }),
 ];
 

@@ -84,6 +84,23 @@ begin
 end
 $$;
 
+-- What changes took away that were made with `undo=true`, for a day.
+create table undoable (
+  id uuid primary key,
+  made_at timestamptz not null default now(),
+  -- Deleted bookmarks: whole rows.
+  deleted jsonb not null default '[]',
+  -- Changed bookmarks: id, tags, folder_id, favorite.
+  changed jsonb not null default '[]',
+  -- A deleted folder, and those that were in it.
+  folder jsonb,
+  subfolders uuid[] not null default '{}',
+  -- A tag that was renamed or deleted, and the one that came up by it.
+  lost_tag text,
+  new_tag text
+);
+create index undoable_by_age on undoable (made_at);
+
 -- Events of Signalbox' own that are posted to Events__Url: services/platform/events/ writes and reads this table.
 create table own_events (
   sequence bigint generated always as identity primary key,

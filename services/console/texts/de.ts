@@ -2,6 +2,7 @@
 import { access } from './de/access.ts';
 import { bookmarks } from './de/bookmarks.ts';
 import { events } from './de/events.ts';
+import { faults } from './de/faults.ts';
 import { links } from './de/links.ts';
 import { listings } from './de/listings.ts';
 import { me, record } from './de/me.ts';
@@ -13,4 +14,4 @@ import { users } from './de/users.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, users, view };
+export const de: Texts = { access, bookmarks, events, faults, links, listings, me, now, record, search, secrets, system, users, view };

@@ -2,6 +2,7 @@
 import { access } from './en/access.ts';
 import { bookmarks } from './en/bookmarks.ts';
 import { events } from './en/events.ts';
+import { faults } from './en/faults.ts';
 import { links } from './en/links.ts';
 import { listings } from './en/listings.ts';
 import { me, record } from './en/me.ts';
@@ -12,6 +13,6 @@ import { system } from './en/system.ts';
 import { users } from './en/users.ts';
 import { view } from './en/view.ts';
 
-export const en = { access, bookmarks, events, links, listings, me, now, record, search, secrets, system, users, view };
+export const en = { access, bookmarks, events, faults, links, listings, me, now, record, search, secrets, system, users, view };
 
 export type Texts = typeof en;

@@ -1,8 +1,11 @@
 // The catalogue of bookmarks as this area asks it: its folders as a tree, and the query of the list.
 import { z } from 'zod';
 import { Bookmark, Folder } from '../../../bookmarks/contract.ts';
-import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { undoHeader } from '../../../bookmarks/undo/contract.ts';
+import type { Schema } from '../../../platform/http/route.ts';
+import { type AnswerOf, readAnswer } from '../../../platform/http/wire.ts';
 import { queryRepeated } from '../../../platform/schema.ts';
+import type { Undo } from '../../view/frame.ts';
 import type { Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import type { Option } from '../../view/filters.ts';
@@ -30,6 +33,15 @@ type Asking = Pick<Visit, 'ask'>;
 
 export const foldersOf = ({ ask }: Asking) => ask('bookmarks').get('/api/folders', z.array(Folder));
 export const bookmarkOf = ({ ask }: Asking, id: string) => ask('bookmarks').get(pathOf`/api/bookmarks/${id}`, Bookmark);
+
+type Sending = Parameters<ReturnType<Visit['ask']>['send']>[0];
+
+/** A change that the catalogue remembers. @returns its answer, and what takes it back */
+export async function change<S extends Schema>({ ask }: Asking, call: Sending, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly undo: Undo }> {
+  const response = await ask('bookmarks').open({ ...call, query: { ...call.query, undo: true } });
+  const answer = readAnswer(contract, await response.text());
+  return { answer, undo: { path: pathOf`/bookmarks/undo/${response.headers.get(undoHeader) ?? ''}`, fields: {} } };
+}
 
 export type Branch = { readonly folder: FolderOf; readonly depth: number };
 

@@ -1,54 +1,23 @@
-// Changes of bookmarks in the list, one and several; each can be taken back.
+// Changes of bookmarks in the list, one and several, and what takes changes back.
 import { z } from 'zod';
 import { Bookmark } from '../../../bookmarks/contract.ts';
-import { BulkResult } from '../../../bookmarks/many/contract.ts';
+import { type BulkInput, BulkResult } from '../../../bookmarks/many/contract.ts';
+import { Undone } from '../../../bookmarks/undo/contract.ts';
 import { Common } from '../../../platform/problem.ts';
-import { action, ById, fieldList, type Visit } from '../../pages.ts';
+import { action, ById, fieldList, noFields, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { bookmarkOf, namesIn, path, type Saved } from './catalogue.ts';
-
-/** As many as a page of the list has: each is read before it changes, so that the change can be taken back. */
-const mostAtOnce = 100;
-/** Pictures within bookmarks take most of it. */
-const mostRestoredBytes = 2 * 1_048_576;
-
-/** The members that a bookmark is made of again; the catalogue gives it another id. */
-const withoutId = ({ id: _, dateAdded: __, ...rest }: Saved) => rest;
-
-const create = ({ ask }: Pick<Visit, 'ask'>, bookmark: unknown) => ask('bookmarks').send({ method: 'POST', path: '/api/bookmarks', body: bookmark }, Bookmark);
-const patch = ({ ask }: Pick<Visit, 'ask'>, id: string, members: object) =>
-  ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${id}`, body: members }, Bookmark);
-
-const JsonText = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'must be JSON' });
-    return z.NEVER;
-  }
-});
+import { bookmarkOf, change, namesIn, path } from './catalogue.ts';
 
 const remove = action({
   path: '/bookmarks/{id}/delete',
   area: 'bookmarks',
   params: ById,
-  form: z.object({}),
+  form: noFields,
   async run(visit) {
-    const { params, locale, ask } = visit;
-    const before = await bookmarkOf(visit, params.id);
-    await ask('bookmarks').send({ method: 'DELETE', path: pathOf`/api/bookmarks/${params.id}` }, z.undefined());
-    const undo = { path: `${path}/restore`, fields: { bookmark: JSON.stringify(withoutId(before)) } };
-    return { message: locale.t.bookmarks.deleted(before.title), target: params.id, undo };
-  },
-});
-
-const restore = action({
-  path: '/bookmarks/restore',
-  area: 'bookmarks',
-  form: z.object({ bookmark: JsonText }),
-  async run(visit) {
-    const { title, id } = await create(visit, visit.form.bookmark);
-    return { message: visit.locale.t.bookmarks.restored(title), target: id };
+    const { params, locale } = visit;
+    const { title } = await bookmarkOf(visit, params.id);
+    const { undo } = await change(visit, { method: 'DELETE', path: pathOf`/api/bookmarks/${params.id}` }, z.undefined());
+    return { message: locale.t.bookmarks.deleted(title), target: params.id, undo };
   },
 });
 
@@ -57,31 +26,26 @@ const favorite = action({
   area: 'bookmarks',
   params: ById,
   form: z.object({ favorite: z.enum(['true', 'false']) }),
-  async run(visit) {
-    const { params, form, locale } = visit;
+  async run({ params, form, locale, ask }) {
     const isFavorite = form.favorite === 'true';
-    const { title } = await patch(visit, params.id, { favorite: isFavorite });
+    const members = { favorite: isFavorite };
+    const { title } = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${params.id}`, body: members }, Bookmark);
     const { bookmarks } = locale.t;
     const undo = { path: `${path}/${params.id}/favorite`, fields: { favorite: String(!isFavorite) } };
     return { message: isFavorite ? bookmarks.isFavorite(title) : bookmarks.isNoFavorite(title), target: params.id, undo };
   },
 });
 
-const Ids = fieldList(mostAtOnce);
+const Ids = fieldList(500);
 
-async function selected(visit: Pick<Visit, 'ask' | 'locale'>, ids: readonly string[]): Promise<Saved[]> {
-  if (ids.length === 0) throw Common.invalid({ detail: visit.locale.t.bookmarks.nothingSelected });
-  return Promise.all(ids.map((id) => bookmarkOf(visit, id)));
-}
+type Change = BulkInput extends infer Each ? (Each extends { readonly ids: unknown } ? Omit<Each, 'ids'> : never) : never;
 
-type Change = { readonly action: 'move'; readonly folderId: string | null } | { readonly action: 'tag' | 'untag'; readonly tags: readonly string[] };
-
-/** A change of members that are remembered for its undo. */
-async function changeMany(visit: Pick<Visit, 'ask' | 'locale'>, ids: readonly string[], change: Change) {
-  const before = (await selected(visit, ids)).map(({ id, folderId, tags }) => ({ id, folderId, tags }));
-  const { updated } = await visit.ask('bookmarks').send({ method: 'POST', path: '/api/bookmarks/bulk', body: { ...change, ids } }, BulkResult);
-  const undo = { path: `${path}/many/put-back`, fields: { before: JSON.stringify(before) } };
-  return { message: visit.locale.t.bookmarks.changedMany(updated), target: `${ids.length} bookmarks`, undo };
+async function changeMany(visit: Pick<Visit, 'ask' | 'locale'>, ids: readonly string[], how: Change) {
+  const { bookmarks } = visit.locale.t;
+  if (ids.length === 0) throw Common.invalid({ detail: bookmarks.nothingSelected });
+  const { answer, undo } = await change(visit, { method: 'POST', path: '/api/bookmarks/bulk', body: { ...how, ids } }, BulkResult);
+  const message = how.action === 'delete' ? bookmarks.deletedMany(answer.updated) : bookmarks.changedMany(answer.updated);
+  return { message, target: `${ids.length} bookmarks`, undo };
 }
 
 const move = action({
@@ -105,44 +69,23 @@ const untag = action({
   run: (visit) => changeMany(visit, visit.form.id, { action: 'untag', tags: namesIn(visit.form.tags) }),
 });
 
-const Before = z.array(z.object({ id: z.string(), folderId: z.string().nullable(), tags: z.array(z.string()) })).max(mostAtOnce);
-
-const putBack = action({
-  path: '/bookmarks/many/put-back',
-  area: 'bookmarks',
-  form: z.object({ before: JsonText.pipe(Before) }),
-  maxFormBytes: mostRestoredBytes,
-  async run(visit) {
-    const { before } = visit.form;
-    for (const { id, ...members } of before) await patch(visit, id, members);
-    return { message: visit.locale.t.bookmarks.restoredMany(before.length), target: `${before.length} bookmarks` };
-  },
-});
-
 const removeMany = action({
   path: '/bookmarks/many/delete',
   area: 'bookmarks',
   form: z.object({ id: Ids }),
-  async run(visit) {
-    const { form, ask, locale } = visit;
-    const before = (await selected(visit, form.id)).map(withoutId);
-    const { updated } = await ask('bookmarks').send({ method: 'POST', path: '/api/bookmarks/bulk', body: { action: 'delete', ids: form.id } }, BulkResult);
-    const undo = { path: `${path}/many/restore`, fields: { bookmarks: JSON.stringify(before) } };
-    return { message: locale.t.bookmarks.deletedMany(updated), target: `${form.id.length} bookmarks`, undo };
-  },
+  run: (visit) => changeMany(visit, visit.form.id, { action: 'delete' }),
 });
 
-const restoreMany = action({
-  path: '/bookmarks/many/restore',
+const undo = action({
+  path: '/bookmarks/undo/{id}',
   area: 'bookmarks',
-  form: z.object({ bookmarks: JsonText.pipe(z.array(z.unknown()).max(mostAtOnce)) }),
-  maxFormBytes: mostRestoredBytes,
-  async run(visit) {
-    const { bookmarks } = visit.form;
-    for (const bookmark of bookmarks) await create(visit, bookmark);
-    return { message: visit.locale.t.bookmarks.restoredMany(bookmarks.length), target: `${bookmarks.length} bookmarks` };
+  params: ById,
+  form: noFields,
+  async run({ params, locale, ask }) {
+    await ask('bookmarks').send({ method: 'POST', path: pathOf`/api/undo/${params.id}` }, Undone);
+    return { message: locale.t.bookmarks.undone, target: params.id };
   },
 });
 
 /** The changes of several come first: `many` would be an id. */
-export const changes = [move, tag, untag, putBack, removeMany, restoreMany, remove, restore, favorite];
+export const changes = [move, tag, untag, removeMany, undo, remove, favorite];

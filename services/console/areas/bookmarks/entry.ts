@@ -3,7 +3,7 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Bookmark } from '../../../bookmarks/contract.ts';
 import { Problem } from '../../../platform/problem.ts';
-import { action, ById, fieldCheck, type Fields, page, type Visit } from '../../pages.ts';
+import { action, ById, fieldCheck, type Fields, fieldText, page, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
@@ -113,14 +113,13 @@ const bodyOf = ({ url, title, description, tags, folder, favorite }: z.output<ty
   favorite,
 });
 
-const textIn = (fields: Fields, name: string) => [fields[name] ?? ''].flat()[0] ?? '';
 const enteredIn = (fields: Fields): Entry => ({
-  url: textIn(fields, 'url'),
-  title: textIn(fields, 'title'),
-  description: textIn(fields, 'description'),
-  tags: textIn(fields, 'tags'),
-  folder: textIn(fields, 'folder'),
-  favorite: textIn(fields, 'favorite') === 'true',
+  url: fieldText(fields, 'url'),
+  title: fieldText(fields, 'title'),
+  description: fieldText(fields, 'description'),
+  tags: fieldText(fields, 'tags'),
+  folder: fieldText(fields, 'folder'),
+  favorite: fieldText(fields, 'favorite') === 'true',
 });
 
 const create = action({

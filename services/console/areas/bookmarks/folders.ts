@@ -2,75 +2,83 @@
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Folder } from '../../../bookmarks/contract.ts';
-import { Common } from '../../../platform/problem.ts';
-import { action, ById, page, type Visit } from '../../pages.ts';
+import { action, ById, fieldText, noFields, page, type Refilled, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { confirmByName, field, form } from '../../view/forms.ts';
+import { type Faults, field, form } from '../../view/forms.ts';
+import { actionButton, actionsFormElement } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
 import { pageHead, section } from '../../view/shell.ts';
-import { type Branch, folderOptions, foldersOf, path, treeOf } from './catalogue.ts';
+import { type Branch, change as changeCatalogue, folderOptions, foldersOf, path, treeOf } from './catalogue.ts';
 
 const foldersPath = '/bookmarks/folders';
 
 const treeFor = async (visit: Pick<Visit, 'ask' | 'locale'>) => treeOf(await foldersOf(visit), visit.locale.format.compare);
 
-const list = page({
-  path: foldersPath,
-  area: 'bookmarks',
-  role: 'editor',
-  async show(visit) {
-    const { bookmarks, view } = visit.locale.t;
-    const tree = await treeFor(visit);
-    const items = tree.map(({ folder, depth }) =>
-      h('li', { class: `depth-${Math.min(depth, 6)}` }, h('a', { href: `${foldersPath}/${folder.id}` }, folder.name)),
-    );
-    return {
-      title: bookmarks.folders,
-      body: [
-        pageHead({ title: bookmarks.folders, trail: [{ label: view.areas.bookmarks, href: path }] }),
-        items.length > 0 ? h('ul', { class: 'card sides' }, items) : null,
-        section(bookmarks.newFolder, folderForm(visit, foldersPath, { tree, name: '', parentId: null })),
-      ],
-    };
-  },
+/** An entry, and the faults where it came back. */
+type Entry = { readonly name: string; readonly parent: string; readonly faults?: Faults };
+
+const refilled = ({ fields, faults: { parentId = [], ...faults } }: Refilled): Entry => ({
+  name: fieldText(fields, 'name'),
+  parent: fieldText(fields, 'parent'),
+  faults: { ...faults, ...(parentId.length > 0 && { parent: parentId }) },
 });
 
-type FolderForm = { readonly tree: readonly Branch[]; readonly name: string; readonly parentId: string | null };
+async function showList(visit: Pick<Visit, 'ask' | 'locale'>, entry: Entry) {
+  const { bookmarks, view } = visit.locale.t;
+  const tree = await treeFor(visit);
+  const items = tree.map(({ folder, depth }) =>
+    h('li', { class: `depth-${Math.min(depth, 6)}` }, h('a', { href: `${foldersPath}/${folder.id}` }, folder.name)),
+  );
+  return {
+    title: bookmarks.folders,
+    body: [
+      pageHead({ title: bookmarks.folders, trail: [{ label: view.areas.bookmarks, href: path }] }),
+      items.length > 0 ? h('ul', { class: 'card sides' }, items) : null,
+      section(bookmarks.newFolder, folderForm(visit.locale, foldersPath, { tree, ...entry })),
+    ],
+  };
+}
 
-const folderForm = ({ locale }: Pick<Visit, 'locale'>, to: string, { tree, name, parentId }: FolderForm): VNode =>
+const list = page({ path: foldersPath, area: 'bookmarks', role: 'editor', show: (visit) => showList(visit, { name: '', parent: '' }) });
+
+const folderForm = (locale: Locale, to: string, { tree, name, parent, faults }: Entry & { readonly tree: readonly Branch[] }): VNode =>
   form(
     locale,
-    { path: to, submit: locale.t.bookmarks.save },
-    field(locale, { kind: 'text', name: 'name', label: locale.t.bookmarks.name, value: name, isRequired: true, maxLength: 200 }),
+    { path: to, submit: locale.t.bookmarks.save, faults },
+    field(locale, { kind: 'text', name: 'name', label: locale.t.bookmarks.name, value: name, isRequired: true, maxLength: 200, faults }),
     field(locale, {
       kind: 'choice',
       name: 'parent',
       label: locale.t.bookmarks.within,
-      value: parentId ?? '',
+      value: parent,
       options: folderOptions(tree, locale.t.bookmarks.top),
+      faults,
     }),
   );
 
-const one = page({
-  path: '/bookmarks/folders/{id}',
-  area: 'bookmarks',
-  role: 'editor',
-  params: ById,
-  async show(visit) {
-    const { locale, params, ask } = visit;
-    const { bookmarks } = locale.t;
-    const [folder, tree] = await Promise.all([ask('bookmarks').get(pathOf`/api/folders/${params.id}`, Folder), treeFor(visit)]);
-    const others = tree.filter(({ folder: { id } }) => id !== folder.id);
-    const at = `${foldersPath}/${folder.id}`;
-    return {
-      title: folder.name,
-      body: [
-        pageHead({ title: folder.name, trail: [{ label: bookmarks.folders, href: foldersPath }] }),
-        folderForm(visit, at, { tree: others, name: folder.name, parentId: folder.parentId }),
-        confirmByName(locale, { path: `${at}/delete`, name: folder.name, label: bookmarks.deleteFolder, explanation: bookmarks.deleteFolderHint }),
-      ],
-    };
-  },
-});
+async function showOne(visit: Pick<Visit, 'ask' | 'locale'>, id: string, entry?: Entry) {
+  const { locale, ask } = visit;
+  const { bookmarks } = locale.t;
+  const [folder, tree] = await Promise.all([ask('bookmarks').get(pathOf`/api/folders/${id}`, Folder), treeFor(visit)]);
+  const others = tree.filter((branch) => branch.folder.id !== folder.id);
+  const at = `${foldersPath}/${folder.id}`;
+  const { name, parentId } = folder;
+  return {
+    title: name,
+    body: [
+      pageHead({ title: name, trail: [{ label: bookmarks.folders, href: foldersPath }] }),
+      folderForm(locale, at, { tree: others, ...(entry ?? { name, parent: parentId ?? '' }) }),
+      section(
+        bookmarks.deleteFolder,
+        h('p', null, bookmarks.deleteFolderHint),
+        actionButton({ path: `${at}/delete`, label: bookmarks.deleteFolder, icon: 'delete', tone: 'danger' }),
+      ),
+      actionsFormElement(),
+    ],
+  };
+}
+
+const one = page({ path: '/bookmarks/folders/{id}', area: 'bookmarks', role: 'editor', params: ById, show: (visit) => showOne(visit, visit.params.id) });
 
 const Entered = z.object({ name: z.string(), parent: z.string() });
 
@@ -82,6 +90,7 @@ const create = action({
     const folder = await ask('bookmarks').send({ method: 'POST', path: '/api/folders', body: { name, parentId: parent || null } }, Folder);
     return { message: locale.t.bookmarks.folderSaved(folder.name), target: folder.id, to: `${path}?folder=${folder.id}` };
   },
+  again: (visit) => showList(visit, refilled(visit)),
 });
 
 const change = action({
@@ -93,19 +102,19 @@ const change = action({
     const folder = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/folders/${params.id}`, body: { name, parentId: parent || null } }, Folder);
     return { message: locale.t.bookmarks.folderSaved(folder.name), target: params.id, to: foldersPath };
   },
+  again: (visit) => showOne(visit, visit.params.id, refilled(visit)),
 });
 
 const remove = action({
   path: '/bookmarks/folders/{id}/delete',
   area: 'bookmarks',
   params: ById,
-  form: z.object({ confirm: z.string() }),
-  async run({ params, form: { confirm }, locale, ask }) {
-    const { bookmarks } = locale.t;
-    const folder = await ask('bookmarks').get(pathOf`/api/folders/${params.id}`, Folder);
-    if (confirm !== folder.name) throw Common.invalid({ errors: { confirm: [bookmarks.wrongName] } });
-    await ask('bookmarks').send({ method: 'DELETE', path: pathOf`/api/folders/${params.id}`, query: { cascade: true } }, z.undefined());
-    return { message: bookmarks.folderDeleted(folder.name), target: params.id, to: foldersPath };
+  form: noFields,
+  async run(visit) {
+    const { params, locale, ask } = visit;
+    const { name } = await ask('bookmarks').get(pathOf`/api/folders/${params.id}`, Folder);
+    const { undo } = await changeCatalogue(visit, { method: 'DELETE', path: pathOf`/api/folders/${params.id}`, query: { cascade: true } }, z.undefined());
+    return { message: locale.t.bookmarks.folderDeleted(name), target: params.id, to: foldersPath, undo };
   },
 });
 

@@ -1,18 +1,19 @@
 // Tags: how many bookmarks have each, renaming, merging and deleting.
-import { h } from 'preact';
+import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Counts } from '../../../bookmarks/contract.ts';
 import { RenamedTag } from '../../../bookmarks/many/contract.ts';
-import { Common } from '../../../platform/problem.ts';
 import { Problems } from '../../contract.ts';
-import { action, page } from '../../pages.ts';
+import { action, fieldText, noFields, page, type Refilled, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { chips } from '../../view/filters.ts';
-import { confirmByName, field, form } from '../../view/forms.ts';
+import { type Faults, field, form } from '../../view/forms.ts';
+import type { Locale } from '../../view/locale.ts';
+import { actionButton, actionsFormElement } from '../../view/lists.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
-import { path } from './catalogue.ts';
+import { change, path } from './catalogue.ts';
 
 const tagsPath = '/bookmarks/tags';
 const ByName = z.object({ name: z.string() });
@@ -44,61 +45,66 @@ const list = page({
   },
 });
 
-const one = page({
-  path: '/bookmarks/tags/{name}',
-  area: 'bookmarks',
-  role: 'editor',
-  params: ByName,
-  async show({ locale, params: { name }, ask }) {
-    const { bookmarks } = locale.t;
-    const { tags } = await ask('bookmarks').get('/api/bookmarks/counts', Counts);
-    const tag = tags.find((each) => each.name === name);
-    if (!tag) throw Problems.missing();
-    const suggestions = tags.map((each) => each.name).filter((other) => other !== name);
-    const at = pathOf`/bookmarks/tags/${name}`;
-    return {
-      title: name,
-      body: [
-        pageHead({
-          title: name,
-          trail: [{ label: bookmarks.tagsPage, href: tagsPath }],
-          lead: h('a', { href: withQuery(path, { tag: name }) }, bookmarks.withThisTag(tag.count)),
-        }),
-        section(
-          bookmarks.rename,
-          form(
-            locale,
-            { path: at, submit: bookmarks.rename },
-            field(locale, { kind: 'text', name: 'name', label: bookmarks.newName, hint: bookmarks.mergeHint, isRequired: true, maxLength: 100, suggestions }),
-          ),
-        ),
-        confirmByName(locale, { path: `${at}/delete`, name, label: bookmarks.deleteTag, explanation: bookmarks.deleteTagHint }),
-      ],
-    };
-  },
-});
+async function showOne({ locale, ask }: Pick<Visit, 'ask' | 'locale'>, name: string, entered?: Refilled) {
+  const { bookmarks } = locale.t;
+  const { tags } = await ask('bookmarks').get('/api/bookmarks/counts', Counts);
+  const tag = tags.find((each) => each.name === name);
+  if (!tag) throw Problems.missing();
+  const suggestions = tags.map((each) => each.name).filter((other) => other !== name);
+  const at = pathOf`/bookmarks/tags/${name}`;
+  const faults = entered?.faults;
+  const value = entered && fieldText(entered.fields, 'name');
+  return {
+    title: name,
+    body: [
+      pageHead({
+        title: name,
+        trail: [{ label: bookmarks.tagsPage, href: tagsPath }],
+        lead: h('a', { href: withQuery(path, { tag: name }) }, bookmarks.withThisTag(tag.count)),
+      }),
+      section(bookmarks.rename, renameForm(locale, { at, value, suggestions, faults })),
+      section(
+        bookmarks.deleteTag,
+        h('p', null, bookmarks.deleteTagHint),
+        actionButton({ path: `${at}/delete`, label: bookmarks.deleteTag, icon: 'delete', tone: 'danger' }),
+      ),
+      actionsFormElement(),
+    ],
+  };
+}
+
+type Renaming = { readonly at: string; readonly value: string | undefined; readonly suggestions: readonly string[]; readonly faults: Faults | undefined };
+
+const renameForm = (locale: Locale, { at, value, suggestions, faults }: Renaming): VNode => {
+  const { bookmarks } = locale.t;
+  const entry = { label: bookmarks.newName, hint: bookmarks.mergeHint, value, isRequired: true, maxLength: 100, suggestions, faults };
+  return form(locale, { path: at, submit: bookmarks.rename, faults }, field(locale, { kind: 'text', name: 'name', ...entry }));
+};
+
+const one = page({ path: '/bookmarks/tags/{name}', area: 'bookmarks', role: 'editor', params: ByName, show: (visit) => showOne(visit, visit.params.name) });
 
 const rename = action({
   path: '/bookmarks/tags/{name}',
   area: 'bookmarks',
   params: ByName,
   form: z.object({ name: z.string() }),
-  async run({ params, form: { name }, locale, ask }) {
-    const tag = await ask('bookmarks').send({ method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: { name } }, RenamedTag);
-    return { message: locale.t.bookmarks.renamed(params.name, tag.name), target: params.name, to: withQuery(path, { tag: tag.name }) };
+  async run(visit) {
+    const { params, form: entered, locale } = visit;
+    const { answer, undo } = await change(visit, { method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: entered }, RenamedTag);
+    return { message: locale.t.bookmarks.renamed(params.name, answer.name), target: params.name, to: withQuery(path, { tag: answer.name }), undo };
   },
+  again: (visit) => showOne(visit, visit.params.name, visit),
 });
 
 const remove = action({
   path: '/bookmarks/tags/{name}/delete',
   area: 'bookmarks',
   params: ByName,
-  form: z.object({ confirm: z.string() }),
-  async run({ params: { name }, form: { confirm }, locale, ask }) {
-    const { bookmarks } = locale.t;
-    if (confirm !== name) throw Common.invalid({ errors: { confirm: [bookmarks.wrongName] } });
-    await ask('bookmarks').send({ method: 'DELETE', path: pathOf`/api/tags/${name}` }, z.undefined());
-    return { message: bookmarks.tagDeleted(name), target: name, to: tagsPath };
+  form: noFields,
+  async run(visit) {
+    const { name } = visit.params;
+    const { undo } = await change(visit, { method: 'DELETE', path: pathOf`/api/tags/${name}` }, z.undefined());
+    return { message: visit.locale.t.bookmarks.tagDeleted(name), target: name, to: tagsPath, undo };
   },
 });
 

@@ -57,12 +57,14 @@ describe('console bookmarks', () => {
     const { text } = await browser.get('/bookmarks');
     expect(text).to.include('“Flood maps” is deleted');
     expect((await browser.get('/bookmarks')).text, 'the second time').not.to.include('is deleted');
-    const [, bookmark = ''] = /name="bookmark" value="([^"]+)"/.exec(text) ?? [];
-    expect((await browser.post('/bookmarks/restore', { bookmark: bookmark.replaceAll('&quot;', '"') })).status).to.equal(303);
+    const [, undo = ''] = /action="(\/bookmarks\/undo\/[^"]+)"/.exec(text) ?? [];
+    expect((await browser.post(undo)).status).to.equal(303);
     const [restored] = (await call(catalogue.url, 'GET', '/api/bookmarks')).body;
     expect(restored)
-      .to.include({ title: 'Flood maps', favorite: true })
+      .to.include({ id, title: 'Flood maps', favorite: true })
       .and.to.deep.include({ tags: ['maps'] });
+    expect((await browser.post(undo)).status, 'the second time').to.equal(404);
+    expect(await titles()).to.deep.equal(['Flood maps']);
   });
 
   it('answers the script with the message and the way back', async () => {
@@ -71,8 +73,8 @@ describe('console bookmarks', () => {
     expect(status).to.equal(200);
     const { message, undo } = JSON.parse(text);
     expect(message).to.equal('“Flood maps” is deleted');
-    expect(undo.path).to.equal('/bookmarks/restore');
-    expect(JSON.parse(undo.fields.bookmark)).to.include({ title: 'Flood maps' });
+    expect((await (await console.loggedIn()).act(undo.path, undo.fields)).status).to.equal(200);
+    expect(await titles()).to.deep.equal(['Flood maps']);
   });
 
   it('is in German for a browser that asks for it at the first login', async () => {
@@ -94,10 +96,16 @@ describe('console bookmarks', () => {
     expect(rows).to.deep.equal([{ area: 'bookmarks', action: '/bookmarks/{id}/delete', outcome: 'refused' }]);
   });
 
-  it('shows the faults of an entry that the service refuses', async () => {
-    const { status, text } = await (await console.loggedIn()).post('/bookmarks/restore', { bookmark: JSON.stringify({ title: '', url: 'x' }) });
-    expect(status).to.equal(400);
-    expect(text).to.include('must not be empty');
+  it('shows what was entered and its faults, in the language of the person, where the service refuses it', async () => {
+    const browser = console.browser({ 'Accept-Language': 'de' });
+    await browser.logIn();
+    const refused = await browser.post('/bookmarks/folders', { name: ' ', parent: '0197c000-0000-7000-8000-000000000000' });
+    expect(refused.status).to.equal(400);
+    expect(refused.text).to.include('darf nicht leer sein').and.to.include('value=" "');
+    await add({ tags: ['maps'] });
+    const name = 'x'.repeat(101);
+    const tag = await browser.post('/bookmarks/tags/maps', { name });
+    expect([tag.status, tag.text.includes(`value="${name}"`)]).to.deep.equal([400, true]);
   });
 
   it('adds one with the entries that were given, and shows them once more where one is not valid', async () => {
@@ -153,10 +161,9 @@ describe('console bookmarks', () => {
     expect(await facts()).to.have.deep.members(before);
     for (const step of ['move', 'tag', 'untag', 'delete'])
       expect((await browser.act(`/bookmarks/many/${step}`, { folder: '', tags: 'a' })).status, step).to.equal(400);
-    expect((await browser.act('/bookmarks/many/restore', { bookmarks: '{' })).status).to.equal(400);
   });
 
-  it('merges and deletes tags with any name, and asks for the name before it deletes', async () => {
+  it('merges and deletes tags with any name, and takes it back', async () => {
     await add({ tags: ['a/b <i>'], url: 'https://example.org/1' });
     await add({ tags: ['maps'], url: 'https://example.org/2' });
     const browser = await console.loggedIn();
@@ -165,10 +172,11 @@ describe('console bookmarks', () => {
       .to.include('a/b &lt;i>')
       .and.to.include('1 bookmark has it');
     expect((await browser.post(at, { name: 'maps' })).headers.get('location')).to.equal('/bookmarks?tag=maps');
-    expect((await browser.post('/bookmarks/tags/maps/delete', { confirm: 'map' })).status).to.equal(400);
-    expect((await browser.post('/bookmarks/tags/maps/delete', { confirm: 'maps' })).status).to.equal(303);
+    const { undo } = JSON.parse((await browser.act('/bookmarks/tags/maps/delete')).text);
     expect((await call(catalogue.url, 'GET', '/api/tags')).body).to.deep.equal([]);
     expect((await browser.get('/bookmarks/tags/maps')).status).to.equal(404);
+    expect((await browser.act(undo.path)).status).to.equal(200);
+    expect((await browser.get('/bookmarks/tags/maps')).text).to.include('2 bookmarks have it');
   });
 
   it('makes, moves and deletes folders', async () => {
@@ -181,10 +189,14 @@ describe('console bookmarks', () => {
       .to.include('Maps &lt;i>')
       .and.to.include('depth-1');
     expect((await browser.post(`/bookmarks/folders/${folder.id}`, { name: 'Maps', parent: folder.id })).status).to.equal(400);
-    expect((await browser.post(`/bookmarks/folders/${folder.id}/delete`, { confirm: 'Maps' })).status).to.equal(400);
-    expect((await browser.post(`/bookmarks/folders/${folder.id}/delete`, { confirm: 'Maps <i>' })).status).to.equal(303);
-    const { rows } = await catalogue.database.driver.query('select name, parent_id from folders');
-    expect(rows).to.deep.equal([{ name: 'Rivers', parent_id: null }]);
+    const { undo } = JSON.parse((await browser.act(`/bookmarks/folders/${folder.id}/delete`)).text);
+    const folders = async () => (await catalogue.database.driver.query('select name, parent_id from folders order by created_at')).rows;
+    expect(await folders()).to.deep.equal([{ name: 'Rivers', parent_id: null }]);
+    expect((await browser.act(undo.path)).status).to.equal(200);
+    expect(await folders()).to.deep.equal([
+      { name: 'Maps <i>', parent_id: null },
+      { name: 'Rivers', parent_id: folder.id },
+    ]);
   });
 
   it('imports a file that a browser exported, and exports one', async () => {
@@ -227,6 +239,9 @@ describe('console bookmarks', () => {
       .to.include('>elsewhere<')
       .and.not.to.include('>in-folder<');
     expect((await browser.get('/bookmarks?dead=true')).text).to.include('Clear filters');
+    const both = (await browser.get('/bookmarks?tag=maps&tag=rivers&q=in')).text;
+    for (const tag of ['maps', 'rivers']) expect(both, 'searched once more').to.include(`<input type="hidden" name="tag" value="${tag}"/>`);
+    expect(both, 'without the search').to.include('href="/bookmarks?tag=maps&amp;tag=rivers"');
   });
 
   it('takes a reader to the list, and from no reader a change', async () => {
