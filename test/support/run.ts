@@ -62,16 +62,17 @@ function filesOf(paths: readonly string[]): string[] {
   return (paths.length > 0 ? paths : ['test']).flatMap((path) => (isFolder(path) ? globSync(join(path, '**/*.test.ts'), { exclude }).sort() : path));
 }
 
-/** The charts' together, for one process, which keeps its renderings; then two quick files after each slow one, so that slow ones are neither alone nor last: those of `system`, the longest, first. */
+/**
+ * The charts' files that render every set of values together, for one process, which keeps its renderings; then two quick files after each slow one,
+ * so that slow ones are neither alone nor last: the longest first, those of the values, then those of `system`.
+ */
 function inOrder(files: readonly string[]): string[][] {
-  const {
-    charts = [],
-    slow = [],
-    quick = [],
-  } = Object.groupBy(files, (file) => (file.startsWith('test/charts/') ? 'charts' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
-  const isOfSystem = (file: string) => Number(file.startsWith('test/system/'));
-  const inTurn = slow.toSorted((one, other) => isOfSystem(other) - isOfSystem(one)).flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
-  return [charts, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
+  const isOfSets = (file: string) => file.startsWith('test/charts/') && (!file.endsWith('.slow.test.ts') || file.includes('/every-set.'));
+  const { sets = [], slow = [], quick = [] } = Object.groupBy(files, (file) => (isOfSets(file) ? 'sets' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
+  const longest = ['test/charts/values.', 'test/platform/broker/contract.', 'test/system/', 'test/charts/', 'test/'];
+  const turnOf = (file: string) => longest.findIndex((beginning) => file.startsWith(beginning));
+  const inTurn = slow.toSorted((one, other) => turnOf(one) - turnOf(other)).flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
+  return [sets, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
 }
 
 /** Runs the files of each group one by one in one of so many processes. Output is printed file by file, and at once where there is one process. */
