@@ -6,7 +6,7 @@ import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { apiKey, migrations } from '../services/bookmarks/service.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { mebibyte, residentBytes } from '../support/usage.ts';
-import { type Bench, type BenchRow, compare, connectionCounts, interleaved, type Pace } from './support/bench.ts';
+import { type Bench, type BenchRow, compare, connectionCounts, interleaved, type Pace, within } from './support/bench.ts';
 import { fillBookmarks, multiplyBookmarks, searchesOf } from './support/bookmarks-data.ts';
 import { startBound, startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
@@ -41,17 +41,6 @@ async function idInTheMiddle(url: string): Promise<string> {
   await client.end();
   return rows[0]?.id ?? '';
 }
-
-/** A limit of its own, which is no program's: of what was measured alone. */
-const within = (measure: string, { ours, most, unit }: { ours: number; most: number; unit: string }): BenchRow => ({
-  measure,
-  ours,
-  bound: most,
-  unit,
-  ratio: ours / most,
-  goal: '≤ 1.00',
-  isMet: ours <= most,
-});
 
 /** The peak memory of the process while the whole list is read twice, beyond its memory after the first time. */
 async function wholeList({ port, pid }: { port: number; pid: number }): Promise<BenchRow> {

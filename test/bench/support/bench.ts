@@ -57,6 +57,17 @@ export function compare<T>(measured: Measured<T>, of: (value: T) => number, row:
   return { measure: row.measure, unit: row.unit, ours: median(ours), bound: median(bound), ratio, goal, isMet };
 }
 
+/** A limit of its own, which is no program's: of what was measured alone. */
+export const within = (measure: string, { ours, most, unit }: { ours: number; most: number; unit: string }): BenchRow => ({
+  measure,
+  ours,
+  bound: most,
+  unit,
+  ratio: ours / most,
+  goal: '≤ 1.00',
+  isMet: ours <= most,
+});
+
 const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 2 : 0 });
 
 export function toTable(rows: readonly BenchRow[]): string {
