@@ -93,13 +93,21 @@ export const Queue = z
       override: { format: 'int64' },
       description: 'Messages that wait, without those in delayed retry and those that a worker holds; null while the broker does not answer',
     }),
+    inWork: Count.nullable().meta({
+      override: { format: 'int64' },
+      description: 'Messages that consumers hold; null on RabbitMQ, which does not tell, and while the broker does not answer',
+    }),
+    consumers: Count.nullable().meta({
+      override: { format: 'int64' },
+      description: 'Consumers that are attached, on the embedded broker sessions that consume; null while the broker does not answer',
+    }),
     oldestAt: Timestamp.nullable().meta({ description: 'When the oldest of them came; null for an empty queue, and on RabbitMQ, which does not tell' }),
     oldestSeconds: z.number().min(0).nullable().meta({ description: 'The age of the oldest of them in seconds; null where `oldestAt` is' }),
   })
   .meta({
     id: 'Queue',
     description: 'A queue of a connection',
-    examples: [{ broker: 'BROKER_URL_1', queue: 'forge', messages: 3, oldestAt: '2026-03-15T12:00:00.000Z', oldestSeconds: 12.5 }],
+    examples: [{ broker: 'BROKER_URL_1', queue: 'forge', messages: 3, inWork: 1, consumers: 1, oldestAt: '2026-03-15T12:00:00.000Z', oldestSeconds: 12.5 }],
   });
 export const QueueList = z
   .object({ queues: z.array(Queue).meta({ description: 'The queues of each connection, in the order of the connections' }) })

@@ -4,7 +4,7 @@ import type { HandOver } from './outcomes.ts';
 
 export type AdapterParts = BrokerOptions & { readonly topology: Topology; readonly state: ConnectionState };
 
-export type Adapter = Pick<Broker, 'publish' | 'depth' | 'oldestAt' | 'close'> & {
+export type Adapter = Pick<Broker, 'publish' | 'depth' | 'stateOf' | 'close'> & {
   consume(source: Source, options: ConsumeOptions, handling: Handling): Consumer;
   /** The dead letters at the time of the call, oldest first; later ones are not included. Rejects when not connected, or when the connection is lost. */
   deadLetters(): AsyncIterable<WaitingDeadLetter>;

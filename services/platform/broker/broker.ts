@@ -103,6 +103,18 @@ export type BrokerOptions = {
   readonly onConnected?: () => void;
 };
 
+/** A queue with the part of it for redelivered messages. */
+export type QueueState = {
+  /** As `depth` counts them. */
+  readonly waiting: number;
+  /** Messages that consumers hold; null where the server does not tell (RabbitMQ). */
+  readonly inWork: number | null;
+  /** Consumers on RabbitMQ, on the embedded broker sessions that consume. */
+  readonly consumers: number;
+  /** When the oldest message that waits came there; null for an empty queue, and where the server does not tell (RabbitMQ). */
+  readonly oldestAt: Date | null;
+};
+
 export type Broker = {
   /** Connected, with its topology declared and not blocked by the server. */
   readonly isConnected: boolean;
@@ -119,9 +131,8 @@ export type Broker = {
   /** Messages waiting in a queue of the topology: neither those in delayed retry nor those that a consumer holds.
    *  Rejects when not connected. */
   depth(queue: string): Promise<number>;
-  /** When the oldest message that waits in a queue came there; null for an empty queue, and where the server does not tell (RabbitMQ).
-   *  Rejects when not connected. */
-  oldestAt(queue: string): Promise<Date | null>;
+  /** Rejects when not connected. */
+  stateOf(queue: string): Promise<QueueState>;
   /** The dead letters that wait now, oldest first, and without their bodies; they stay as they are. Rejects when not connected. */
   listDeadLetters(selection: DeadLetterSelection): Promise<readonly DeadLetter[]>;
   /** Sends dead letters back to the queue that their `x-dead-queue` names, oldest first and each once: those that are there when it begins.

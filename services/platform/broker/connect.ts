@@ -3,7 +3,7 @@ import { withTimeout } from '../time.ts';
 import type { Adapter, AdapterParts } from './adapter.ts';
 import { createAmqpAdapter } from './amqp/adapter.ts';
 import type { QueueType } from './amqp/topology.ts';
-import type { Broker, BrokerOptions, Consumer, PublishResult, Topology } from './broker.ts';
+import type { Broker, BrokerOptions, Consumer, PublishResult, QueueState, Topology } from './broker.ts';
 import { createDeadLetterActions } from './dead-letter-actions.ts';
 import { createHandOver, createTurns, queueOf, redeliveredQueue } from './outcomes.ts';
 import { createEmbeddedAdapter } from './postgres/adapter.ts';
@@ -55,9 +55,10 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       const depths = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.depth));
       return depths.reduce((sum, depth) => sum + depth, 0);
     },
-    async oldestAt(queue) {
-      const times = await Promise.all([queue, ...redeliveredOf(queue)].map(adapter.oldestAt));
-      return times.reduce((oldest, time) => (oldest !== null && (time === null || oldest < time) ? oldest : time), null);
+    async stateOf(queue) {
+      const [own, ...others] = await Promise.all([adapter.stateOf(queue), ...redeliveredOf(queue).map(adapter.stateOf)]);
+      // Each consumer is attached to both; those of the queue itself are counted.
+      return others.reduce((sum, one) => ({ ...sum, waiting: sum.waiting + one.waiting, ...heldOf(sum, one) }), own);
     },
     ...createDeadLetterActions(adapter, topology, log),
     async close() {
@@ -67,6 +68,11 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
       await adapter.close();
     },
   };
+}
+
+function heldOf(a: QueueState, b: QueueState): Pick<QueueState, 'inWork' | 'oldestAt'> {
+  const times = [a.oldestAt, b.oldestAt].filter((time) => time !== null).sort((one, other) => one.getTime() - other.getTime());
+  return { inWork: a.inWork === null || b.inWork === null ? null : a.inWork + b.inWork, oldestAt: times[0] ?? null };
 }
 
 function createAdapter(url: string, parts: AdapterParts & { readonly queueType?: QueueType }): Adapter {

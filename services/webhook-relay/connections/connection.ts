@@ -1,5 +1,5 @@
 // A connection to a broker, behind a circuit breaker.
-import type { Broker, Message, PublishResult } from '../../platform/broker/broker.ts';
+import type { Broker, Message, PublishResult, QueueState } from '../../platform/broker/broker.ts';
 import type { BrokerConnection } from '../../platform/broker/environment.ts';
 import type { Log } from '../../platform/log.ts';
 import { withTimeout } from '../../platform/time.ts';
@@ -92,14 +92,11 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
       const asked: Promise<number | undefined> = broker.depth(queue).catch(() => undefined);
       return withTimeout(asked, depthTimeoutMs, () => undefined);
     },
-    /** When the oldest message came to a queue; null where that is not known. */
-    async oldestAt(queue: string): Promise<Date | null> {
-      if (!isUsable()) return null;
-      return withTimeout<Date | null>(
-        broker.oldestAt(queue).catch(() => null),
-        depthTimeoutMs,
-        () => null,
-      );
+    /** Undefined while the broker does not answer. */
+    async stateOf(queue: string): Promise<QueueState | undefined> {
+      if (!isUsable()) return undefined;
+      const asked: Promise<QueueState | undefined> = broker.stateOf(queue).catch(() => undefined);
+      return withTimeout(asked, depthTimeoutMs, () => undefined);
     },
     close(): Promise<void> {
       closing.abort();

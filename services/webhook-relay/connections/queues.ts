@@ -5,10 +5,10 @@ import { queueNames } from '../contract.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 
-async function look({ target, depth, oldestAt }: Connection, queue: string, now: Date): Promise<QueueList['queues'][number]> {
-  const [messages = null, oldest] = await Promise.all([depth(queue), oldestAt(queue)]);
-  const oldestSeconds = oldest && Math.max(0, now.getTime() - oldest.getTime()) / 1000;
-  return { broker: target.name, queue, messages, oldestAt: oldest, oldestSeconds };
+async function look({ target, stateOf }: Connection, queue: string, now: Date): Promise<QueueList['queues'][number]> {
+  const { waiting = null, inWork = null, consumers = null, oldestAt = null } = (await stateOf(queue)) ?? {};
+  const oldestSeconds = oldestAt && Math.max(0, now.getTime() - oldestAt.getTime()) / 1000;
+  return { broker: target.name, queue, messages: waiting, inWork, consumers, oldestAt, oldestSeconds };
 }
 
 /** Each broker is asked for a second at most. */
@@ -22,7 +22,8 @@ export const queuesRoute = (connections: Pick<Connections, 'all'>, clock: () => 
     path: '/Broker/queues',
     operationId: 'listQueues',
     summary: 'Lists the queues of all connections',
-    description: 'How many messages wait in each queue, and since when. Brokers are asked now; one that does not answer within a second has null.',
+    description:
+      'How many messages wait in each queue and since when, how many consumers hold, and how many consumers there are. Brokers are asked now; one that does not answer within a second has null.',
     answers: { 200: QueueList },
     handle: () => lookAtQueues(connections, clock),
   });

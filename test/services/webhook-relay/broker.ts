@@ -8,7 +8,7 @@ export const obedientBroker: Broker = {
   publish: () => Promise.resolve({ outcome: 'confirmed' }),
   consume: () => ({ stop: () => Promise.resolve() }),
   depth: () => Promise.resolve(0),
-  oldestAt: () => Promise.resolve(null),
+  stateOf: () => Promise.resolve({ waiting: 0, inWork: 0, consumers: 0, oldestAt: null }),
   listDeadLetters: () => Promise.resolve([]),
   returnDeadLetters: () => Promise.resolve({ returned: 0, kept: 0 }),
   async *readDeadLetters() {

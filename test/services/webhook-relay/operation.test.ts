@@ -233,13 +233,14 @@ describeWith(rabbitmq, 'the queues of RabbitMQ', () => {
       await relay.connections.all[0]?.ready(30_000);
       await deliver(relay.url);
       const queues = itemsOf((await administer(relay.url, 'GET', '/Broker/queues')).body, 'queues');
-      expect(queues.map(({ messages, oldestAt, oldestSeconds }) => [messages, oldestAt, oldestSeconds])).to.deep.equal([
-        [1, null, null],
-        [1, null, null],
-        [0, null, null],
-        [null, null, null],
-        [null, null, null],
-        [null, null, null],
+      const shown = queues.map(({ messages, inWork, consumers, oldestAt, oldestSeconds }) => [messages, inWork, consumers, oldestAt, oldestSeconds]);
+      expect(shown).to.deep.equal([
+        [1, null, 0, null, null],
+        [1, null, 0, null, null],
+        [0, null, 0, null, null],
+        [null, null, null, null, null],
+        [null, null, null, null, null],
+        [null, null, null, null, null],
       ]);
     } finally {
       await relay.close();

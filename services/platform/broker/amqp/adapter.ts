@@ -60,8 +60,12 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
       await using channel = await openChannel();
       return (await channel.checkQueue(queue)).messageCount;
     },
-    // AMQP tells how many messages a queue holds and no more; to take the first one and give it back would mark it as redelivered.
-    oldestAt: () => Promise.resolve(null),
+    // AMQP tells these two numbers and no more; to take the first message and give it back would mark it as redelivered.
+    async stateOf(queue) {
+      await using channel = await openChannel();
+      const { messageCount, consumerCount } = await channel.checkQueue(queue);
+      return { waiting: messageCount, inWork: null, consumers: consumerCount, oldestAt: null };
+    },
     async *deadLetters() {
       await using channel = await openChannel();
       yield* deadLettersOn(channel, topology.deadLetters.queue, publish);

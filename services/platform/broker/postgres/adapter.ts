@@ -1,12 +1,12 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
 import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
 import type { Db } from 'pg-boss';
-import type { Delivery, QueueTopology } from '../broker.ts';
+import type { Delivery, QueueState, QueueTopology } from '../broker.ts';
 import { withoutDeath } from '../outcomes.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
 import { type StoredMessage, toDelivery, toJob, toStored } from './message.ts';
 import { createEmbeddedPublisher } from './publisher.ts';
-import { createEmbeddedConnection, type EmbeddedSession } from './session.ts';
+import { countConsumers, createEmbeddedConnection, type EmbeddedSession } from './session.ts';
 
 const plainIdentifier = /^[a-z_][a-z0-9_]*$/;
 
@@ -57,11 +57,13 @@ export function createEmbeddedAdapter(url: string, { topology, log, name, state 
       const { rows }: { rows: { depth: number }[] } = await connected().database.executeSql(sql, [queue]);
       return rows[0]?.depth ?? 0;
     },
-    async oldestAt(queue) {
-      const sql = `select min(created_on) as oldest from ${table}
-        where name = $1 and state < 'active' and not blocked and start_after <= now()`;
-      const { rows }: { rows: { oldest: Date | null }[] } = await connected().database.executeSql(sql, [queue]);
-      return rows[0]?.oldest ?? null;
+    async stateOf(queue) {
+      const waits = `state < 'active' and not blocked and start_after <= now()`;
+      const sql = `select count(*) filter (where ${waits})::int as waiting, count(*) filter (where state = 'active')::int as "inWork",
+          min(created_on) filter (where ${waits}) as "oldestAt", (${countConsumers}) as consumers
+        from ${table} where name = $2 and state <= 'active'`;
+      const { rows }: { rows: QueueState[] } = await connected().database.executeSql(sql, [`${schema}.${queue}`, queue]);
+      return rows[0] ?? { waiting: 0, inWork: 0, consumers: 0, oldestAt: null };
     },
     deadLetters: () => deadLettersOf(connected(), table, topology.deadLetters.queue),
     close: connection.close,

@@ -111,6 +111,7 @@ export function createEmbeddedConsumer({ source: { queue, from }, table, options
     const wakeUp = createWakeUp(over);
     const arrived = (name: string) => name === from && wakeUp.wake();
     session.database.arrivals.on('message', arrived);
+    void session.database.consumes(from);
     let failures = 0;
     while (!over.aborted) {
       try {
@@ -126,6 +127,7 @@ export function createEmbeddedConsumer({ source: { queue, from }, table, options
       }
     }
     session.database.arrivals.off('message', arrived);
+    if (!session.lost.aborted) void session.database.ended(from);
   }
 
   return {

@@ -147,8 +147,15 @@ const ignore = () => undefined;
 
 type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
 
+/** A session that consumes a queue shares an advisory lock of this class on its name, which ends with the session: so consumers can be counted. */
+const consumerLocks = 0x7369676e;
+/** The SQL that counts the sessions which consume the queue named by `$1`, with its schema. */
+export const countConsumers = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and classid = ${consumerLocks}
+  and objid = hashtext($1::text)::oid and database = (select oid from pg_database where datname = current_database())`;
+
 /** The database as pg-boss wants it, on a pool and a listening connection of its own. */
-function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' | 'name' | 'log'>, sockets: Sockets) {
+function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, sockets: Sockets) {
+  const queueOf = (queue: string) => `${schema}.${queue}`;
   const losing = new AbortController();
   const lost = (reason: Error) => losing.abort(reason);
   const arrivals = new EventEmitter<{ message: [queue: string] }>();
@@ -162,6 +169,10 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
   };
   const pool = new pg.Pool({ ...connection, max: 4, idleTimeoutMillis: 60_000 });
   pool.on('error', (error) => log.debug({ error }, 'an idle broker connection broke'));
+  // One statement at a time on the listening connection: node-postgres 9 takes no second one meanwhile.
+  let listener: pg.Client | undefined;
+  let last = Promise.resolve();
+  const askListener = (text: string, values: unknown[] = []) => (last = last.then(() => listener?.query(text, values)).then(ignore, lost));
 
   return {
     /** Aborted when the listening connection breaks, with its error as the reason: everything on this database counts as lost. */
@@ -177,6 +188,10 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
           error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
         return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), commitFailed);
       }),
+
+    /** Counted as a consumer of the queue, until `ended` or the end of the session. */
+    consumes: (queue: string) => askListener(`select pg_advisory_lock_shared(${consumerLocks}, hashtext($1::text))`, [queueOf(queue)]),
+    ended: (queue: string) => askListener(`select pg_advisory_unlock_shared(${consumerLocks}, hashtext($1::text))`, [queueOf(queue)]),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
       const client = new pg.Client(connection);
@@ -196,7 +211,8 @@ function createEmbeddedDatabase({ url, name, log }: Pick<ConnectionParts, 'url' 
         await client.connect();
         await client.query(`listen ${client.escapeIdentifier(channel)}`);
         // One check at a time: a server that hangs leaves the check before it unanswered.
-        void every(listenerCheckMs, AbortSignal.any([closing.signal, losing.signal]), () => client.query('select 1').then(ignore, lost));
+        listener = client;
+        void every(listenerCheckMs, AbortSignal.any([closing.signal, losing.signal]), () => askListener('select 1'));
       } catch (error) {
         // pg-boss would carry on by polling; to us the broker is not connected then.
         lost(toError(error));
