@@ -1,6 +1,7 @@
 // The `signalbox` command as a process: its output, the words that it is called with, and its exit code.
 import { createCommand } from './command/command.ts';
 import { addCompletion, completedWord } from './command/completion.ts';
+import { brokerActions, spoolActions } from './command/on-call.ts';
 import { deployables } from './command/deployables.ts';
 import { hasCode } from './platform/errors.ts';
 import { addSubcommands } from './command/subcommands.ts';
@@ -43,7 +44,7 @@ for (const [word, { summary, load }] of Object.entries(deployables.withSubcomman
   const { subcommands } = await load();
   await addSubcommands(parent, subcommands, { ...parts, words: completed === undefined ? argv.slice(3) : [] });
 }
-addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames });
+addCompletion(command, { serve: names, migrate: names, credentials: names, worker: workerNames, brokers: brokerActions, spool: spoolActions });
 
 if (argv.some((word) => word === '--help' || word === '-h')) {
   const { addHelp } = await import('./command/help.ts');

@@ -4,6 +4,7 @@ import { deployables } from './deployables.ts';
 import { processSettings } from '../platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
 import { version } from '../platform/version.ts';
+import { addOnCall } from './on-call.ts';
 import { dataFolderOption, withDataFolder } from './subcommands.ts';
 
 export type CommandParts = {
@@ -54,6 +55,7 @@ export function createCommand(parts: CommandParts): Command {
   addInstallation(command, parts);
   addLaptop(command, parts);
   addTrace(command, parts);
+  addOnCall(command, parts);
   return command;
 }
 
@@ -172,8 +174,8 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
     .command('demo')
     .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
     .addOption(dataOption)
-    .addOption(portBaseOption)
-    .action(async (options: { data: string; portBase: number }) => {
+    .addOption(new Option('--port-base <port>', 'that of `signalbox up`; default: where its services say that they listen').argParser(port))
+    .action(async (options: { data: string; portBase?: number }) => {
       const { demo } = await import('../laptop/demo.ts');
       await demo({ environment, ...options, print });
     });

@@ -7,6 +7,8 @@ import { commonSettings, optional, processSettings } from '../platform/config/se
 import { settings as intakeSettings } from '../webhook-intake/config.ts';
 import { settings as relaySettings } from '../webhook-relay/config.ts';
 import { deployables } from './deployables.ts';
+import { serverSettings } from './doctor/servers.ts';
+import { installationSettings, relayCommandSettings } from './installation.ts';
 import { helpText } from './subcommands.ts';
 
 const { metricsPort, logLevel, appEnv, otlpEndpoint } = processSettings;
@@ -14,6 +16,8 @@ const workerSettings = { logLevel, metricsPort, otlpEndpoint };
 const serviceHeading = 'Environment (each also as NAME_FILE): the settings of the services, docs/settings.md, and';
 const { webhookSecrets, spoolDirectory } = relaySettings;
 const { accessTokens, environmentFile } = intakeSettings;
+
+const inPod = 'A pod of the console knows the address of every service; a pod of a service asks that service only, by its own credential.';
 
 const workerHelp = (name: string) =>
   helpText({
@@ -55,6 +59,51 @@ const helps: Readonly<Record<string, string>> = {
     examples: [
       'signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
       'kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    ],
+  }),
+  queues: helpText({
+    settings: relayCommandSettings,
+    notes: [
+      'Asks the webhook relay, which asks its brokers now. `?`: the broker does not answer; `-`: it does not tell.\nRabbitMQ tells neither the messages in work nor their age.',
+      inPod,
+    ],
+    examples: ['signalbox queues', 'kubectl -n signalbox exec service/signalbox-webhook-relay -- signalbox queues'],
+  }),
+  brokers: helpText({
+    settings: relayCommandSettings,
+    notes: ['FULL is the day on which the limit is reached at the rate of the last seven days.', inPod],
+    examples: [
+      'signalbox brokers',
+      'signalbox brokers switch BROKER_URL_2',
+      'kubectl -n signalbox exec service/signalbox-webhook-relay -- signalbox brokers reset BROKER_URL_1',
+    ],
+  }),
+  spool: helpText({
+    settings: relayCommandSettings,
+    notes: ['Each relay answers for the files on its own disk, and for the rows of the database that any relay replays.', inPod],
+    examples: ['signalbox spool', 'signalbox spool retry --given-up', 'signalbox spool drop 019b76da-a800-7000-8000-5f3c1e2d4a6b'],
+  }),
+  doctor: helpText({
+    settings: { ...installationSettings, ...serverSettings },
+    families: [brokerUrlFamily],
+    notes: [
+      'Readiness, versions and clocks of the services; connections, limits, queues and the spool of the relay; the last runs of workers;\n' +
+        'the database; certificates of what is reached by TLS; the disk of the spool. What does not answer hides nothing else.',
+      inPod,
+    ],
+    examples: [
+      'signalbox doctor',
+      'signalbox doctor --json',
+      'kubectl -n signalbox exec service/signalbox-console -- signalbox doctor',
+      'kubectl -n signalbox exec service/signalbox-webhook-relay -- signalbox doctor',
+    ],
+  }),
+  sql: helpText({
+    settings: { databaseUrl: optional(commonSettings.databaseUrl) },
+    notes: ['The table cuts long cells, --json does not. A role of a service sees its own schema, and statements of its own sessions.'],
+    examples: [
+      'signalbox sql "select id, reason, tries from relay.failed_payloads where replayed_at is null"',
+      'kubectl -n signalbox exec service/signalbox-webhook-intake -- signalbox sql "select pid, state, query from pg_stat_activity"',
     ],
   }),
   migrate: helpText({

@@ -12,7 +12,7 @@ type CommandLine = {
 };
 
 export const dataFolderOption = () =>
-  new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database and no broker').default('.signalbox');
+  new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database, broker or service').default('.signalbox');
 
 export const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
   data === undefined ? environment : (await import('../laptop/data-folder.ts')).withLaptopSettings(data, environment);
@@ -28,7 +28,18 @@ export async function addSubcommands(parent: Command, loaders: SubcommandLoaders
 }
 
 /** The required settings that the folder of `signalbox up` has. */
-const inDataFolder = ['DATABASE_URL', 'Ingest__BrokerUrl', 'Encryption__MasterKeys'];
+const inDataFolder = [
+  'DATABASE_URL',
+  'Ingest__BrokerUrl',
+  'Encryption__MasterKeys',
+  'Jwt__Key',
+  'Management__AdminApiKey',
+  'Bookmarks__ApiKeys',
+  'Listings__AccessTokens',
+  'SIGNALBOX_SECRETS_URL',
+  'SIGNALBOX_BOOKMARKS_URL',
+  'SIGNALBOX_LISTINGS_URL',
+];
 
 type Help = {
   readonly settings: Settings;

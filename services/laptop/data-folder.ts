@@ -12,11 +12,22 @@ import { ownDatabaseUrl } from './postgres-server.ts';
 /** The setting of the password of the laptop's own Postgres. */
 export const postgresPassword = 'Laptop__PostgresPassword';
 
-/** Where the URL of the source `signalbox` is kept, for commands that run beside the services. */
-export const eventsUrlFile = (data: string) => join(data, 'events-url');
+/** Where the services of the last start listen, as settings of commands that run beside them. */
+const addressesFile = (data: string) => join(data, 'addresses.env');
 
-/** Settings of every deployable on a laptop unless the environment has them, beside generated credentials. @param eventsUrl empty where no intake runs on a known port */
-export const laptopSettings = (databaseUrl: string, data: string, eventsUrl: string) => ({
+/** @param addresses by the names of settings */
+export const writeAddresses = (data: string, addresses: Readonly<Record<string, string>>): Promise<void> =>
+  writeFile(addressesFile(data), [addressesHead, ...Object.entries(addresses).map(([name, value]) => `${name}='${value}'\n`)].join(''));
+const addressesHead = '# Written at each start.\n';
+
+/** @returns settings by name; none when nothing was started here */
+export async function readAddresses(data: string): Promise<Readonly<Record<string, string>>> {
+  const file = addressesFile(data);
+  return parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
+}
+
+/** Settings of every deployable on a laptop unless the environment has them, beside generated credentials and addresses. */
+export const laptopSettings = (databaseUrl: string, data: string) => ({
   APP_ENV: 'development',
   BROKER_URL_1: databaseUrl,
   Ingest__BrokerUrl: databaseUrl,
@@ -24,7 +35,6 @@ export const laptopSettings = (databaseUrl: string, data: string, eventsUrl: str
   Ingest__Consume: 'false',
   FailedPayloads__Directory: join(data, 'spool'),
   DATABASE_URL: databaseUrl,
-  Events__Url: eventsUrl,
 });
 
 const lockOf = (data: string) => createFolderLock(join(data, 'up.lock'));
@@ -78,10 +88,10 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
   }
 }
 
-const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
+const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl|Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)?$/;
 
 /**
- * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database or a broker.
+ * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database, a broker or a service.
  * @throws Error when none runs
  */
 export async function withLaptopSettings(data: string, environment: Environment): Promise<Environment> {
@@ -91,8 +101,7 @@ export async function withLaptopSettings(data: string, environment: Environment)
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set what --help lists`);
   if ((await lockOf(data).holder()) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
-  const eventsUrl = await readFile(eventsUrlFile(data), 'utf8').catch(whenMissing);
-  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data, eventsUrl) };
+  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data), ...(await readAddresses(data)) };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
 

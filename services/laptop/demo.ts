@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config/config.ts';
-import { parseCredentials } from './data-folder.ts';
+import { parseCredentials, readAddresses } from './data-folder.ts';
 import { vaulted } from './demo-secrets.ts';
-import { portOf } from './up.ts';
+import { portOf, usualPortBase } from './up.ts';
 
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
 const Events = z.object({
@@ -23,13 +23,15 @@ const RankedLinks = z.object({ data: z.array(z.object({ id: z.string(), url: z.s
 const shownWithinMs = 10_000;
 
 /** @throws Error in plain words when nothing runs, or the event does not appear */
-export async function demo(options: { environment: Environment; data: string; portBase: number; print: (text: string) => void }): Promise<void> {
+export async function demo(options: { environment: Environment; data: string; portBase?: number; print: (text: string) => void }): Promise<void> {
   const { environment, data, portBase, print } = options;
   const show = (service: string, status: number, [first, ...others]: readonly string[]) =>
     print([`${service.padEnd(9)}  ${status}  ${first ?? ''}`, ...others.map((line) => `${' '.repeat(11)}${line}`), ''].join('\n'));
   const credentials = await readCredentials(join(data, 'credentials.env'), environment);
-  const relay = `http://127.0.0.1:${portOf('webhook-relay', portBase)}`;
-  const intake = `http://127.0.0.1:${portOf('webhook-intake', portBase)}`;
+  const addresses = portBase === undefined ? await readAddresses(data) : {};
+  const urlOf = (service: string, setting: string) => addresses[setting] ?? `http://127.0.0.1:${portOf(service, portBase ?? usualPortBase)}`;
+  const relay = urlOf('webhook-relay', 'Console__RelayUrl');
+  const intake = urlOf('webhook-intake', 'Console__IntakeUrl');
 
   const deliveryId = randomUUID();
   const begun = performance.now();
@@ -41,17 +43,17 @@ export async function demo(options: { environment: Environment; data: string; po
   show('intake', 200, [`/api/v1/events/${event.id}`, `${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms`]);
 
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
-  const links = await ranked(`http://127.0.0.1:${portOf('link-digest', portBase)}`, keys);
+  const links = await ranked(urlOf('link-digest', 'Console__DigestUrl'), keys);
   if ('retryAfter' in links) show('digest', 429, [`too many logins: its links can be read again in ${links.retryAfter} s`]);
   else show('digest', 202, ['a newsletter, its links ranked:', ...links.map(({ priorityScore, title }) => `${priorityScore.toFixed(2)}  ${title}`)]);
 
-  const bookmark = await bookmarked(`http://127.0.0.1:${portOf('bookmarks', portBase)}`, credentials('Bookmarks__ApiKeys'));
+  const bookmark = await bookmarked(urlOf('bookmarks', 'Console__BookmarksUrl'), credentials('Bookmarks__ApiKeys'));
   show('bookmarks', 201, [`/api/bookmarks/${bookmark.id}`, `"${bookmark.title}", found by "nalbo", and deleted again`]);
 
-  const listing = await triaged(`http://127.0.0.1:${portOf('listings', portBase)}`, credentials('Listings__AccessTokens'));
+  const listing = await triaged(urlOf('listings', 'Console__ListingsUrl'), credentials('Listings__AccessTokens'));
   show('listings', 200, [`/api/properties/${listing.id}`, `"${listing.address}", found by "exampl", ${listing.priceMonthly} a month`]);
 
-  show('secrets', 200, await vaulted(`http://127.0.0.1:${portOf('secrets', portBase)}`, credentials('Management__AdminApiKey')));
+  show('secrets', 200, await vaulted(urlOf('secrets', 'Console__SecretsUrl'), credentials('Management__AdminApiKey')));
 }
 
 const newsletter = `From: Signalbox <demo@example.org>

@@ -20,17 +20,32 @@ type Where = {
   readonly consoleName: string;
 };
 
+/** How a client sends each credential. */
+export const sentAs: Readonly<Record<string, string>> = {
+  Broker__AuthToken: 'Authorization: Bearer …',
+  Forge__WebhookSecrets: 'the secret of a webhook',
+  Intake__AccessTokens: 'Authorization: token …',
+  Digest__AdminPassword: 'POST /api/auth/login',
+  Ingest__Token: 'X-Ingest-Token: …',
+  Management__AdminApiKey: 'Authorization: Bearer …',
+  Bookmarks__ApiKeys: 'X-Api-Key: …',
+  Listings__AccessTokens: 'Authorization: Bearer …',
+  Console__AdminPassword: 'the login of the console',
+};
+
 export function overview(started: readonly Started[], { metricsPort, logFile, consoleName }: Where): string {
   const addresses = [
     ...started.map(({ name, url, isDescribed }) => [name, url, isDescribed ? `${url}/swagger` : '']),
     ['metrics', `http://127.0.0.1:${metricsPort}/metrics`],
   ];
-  const tokens = started.flatMap(({ credentials }) => Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)']));
+  const tokens = started.flatMap(({ credentials }) =>
+    Object.entries(credentials).map(([name, value]) => [name, value ?? '(from the environment)', sentAs[name] ?? '']),
+  );
   return [
     '',
     ...consoleLine(started, consoleName),
     tableOf(['service', 'address', 'API description'], addresses),
-    tableOf(['credential', 'value'], tokens),
+    tableOf(['credential', 'value', 'sent as'], tokens),
     `log: ${logFile}    stop: Ctrl-C`,
     '',
   ].join('\n');

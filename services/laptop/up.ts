@@ -1,5 +1,5 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
 import type { Log } from '../platform/log.ts';
@@ -13,7 +13,7 @@ import { createRuntimes, explainPort, type Runtimes } from '../platform/process/
 import { every, sleepUntil } from '../platform/time.ts';
 import { settings as consoleSettings } from '../console/config.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, eventsUrlFile, laptopSettings, postgresPassword, requireFree, takeInstanceLock } from './data-folder.ts';
+import { credentials, laptopSettings, postgresPassword, requireFree, takeInstanceLock, writeAddresses } from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
 import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
@@ -121,6 +121,9 @@ const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_w
 /** Above the base, in this order. */
 const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings', 'console'] as const;
 
+/** Of `--port-base`. */
+export const usualPortBase = 8080;
+
 /** Where a service listens on a laptop: one port after another from the base; base 0 is any free port. */
 export function portOf(name: string, base: number): number {
   if (base === 0) return 0;
@@ -133,7 +136,7 @@ export function portOf(name: string, base: number): number {
 const ownEventsUrl = (deployables: readonly Deployable[], base: number) =>
   base !== 0 && deployables.some(({ name }) => name === 'webhook-intake') ? `http://${host}:${portOf('webhook-intake', base)}/signalbox` : '';
 
-const addressSettings = {
+const consoleAddressSettings = {
   Console__RelayUrl: 'webhook-relay',
   Console__IntakeUrl: 'webhook-intake',
   Console__DigestUrl: 'link-digest',
@@ -142,9 +145,17 @@ const addressSettings = {
   Console__ListingsUrl: 'listings',
 } as const;
 
+/** The settings of clients with the address of a service. */
+const addressSettings = {
+  ...consoleAddressSettings,
+  SIGNALBOX_SECRETS_URL: 'secrets',
+  SIGNALBOX_BOOKMARKS_URL: 'bookmarks',
+  SIGNALBOX_LISTINGS_URL: 'listings',
+};
+
 /** Where the console finds the services that run here; of those on a port that is not known yet it has no pages. */
 function consoleAddresses(deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
-  const known = Object.entries(addressSettings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
+  const known = Object.entries(consoleAddressSettings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
   return Object.fromEntries(known.map(([setting, service]) => [setting, `http://${host}:${portOf(service, base)}`]));
 }
 
@@ -165,11 +176,8 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const eventsUrl = ownEventsUrl(deployables, portBase);
-  await writeFile(eventsUrlFile(data), eventsUrl);
-  const addresses = consoleAddresses(deployables, portBase);
-  const missing = Object.entries({ ...laptopSettings(databaseUrl, data, eventsUrl), ...addresses, ...generated }).filter(
-    ([name]) => !isGiven(environment, name),
-  );
+  const addresses = { Events__Url: eventsUrl, ...consoleAddresses(deployables, portBase) };
+  const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...addresses, ...generated }).filter(([name]) => !isGiven(environment, name));
   const shared = { ...environment, ...Object.fromEntries(missing) };
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
@@ -178,10 +186,13 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   for (const start of configured) await start(runtimes);
   if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(environment, name))) await startMailbox(await loadMailbox(), shared, runtimes);
   await runtimes.serveMetrics(metricsPort);
+  const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
+  const listening = Object.entries(addressSettings).filter(([, service]) => runtimes.portOf(service) !== undefined);
+  await writeAddresses(data, { Events__Url: eventsUrl, ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])) });
   const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({
     name,
     isDescribed,
-    url: `http://${host}:${runtimes.portOf(name) ?? 0}`,
+    url: urlOf(name),
     credentials: Object.fromEntries(
       Object.values(settings)
         .filter(({ generate, isInternal }) => generate && !isInternal)

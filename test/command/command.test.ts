@@ -1,21 +1,7 @@
 // The help of every command, read off the objects that print it.
 import { expect } from 'chai';
 import type { Command } from 'commander';
-import { createCommand } from '../../services/command/command.ts';
-import { deployables } from '../../services/command/deployables.ts';
-import { addHelp } from '../../services/command/help.ts';
-import { addSubcommands } from '../../services/command/subcommands.ts';
-
-const ignore = () => undefined;
-
-async function createWhole(): Promise<Command> {
-  const parts = { environment: {}, print: ignore, writeError: ignore };
-  const command = createCommand(parts);
-  for (const [word, { summary, load }] of Object.entries(deployables.withSubcommands))
-    await addSubcommands(command.command(word).description(summary), (await load()).subcommands, { ...parts, words: [] });
-  await addHelp(command, deployables.workerNames);
-  return command;
-}
+import { createWhole } from './whole.ts';
 
 /** Commands that do something, with all their words. */
 const commandsOf = (command: Command, words: readonly string[] = []): { words: string; command: Command }[] =>
@@ -38,7 +24,16 @@ describe('the help of', () => {
   });
   const each = (look: (command: Command, words: string) => void) => () => {
     const all = commandsOf(whole);
-    expect(all.map(({ words }) => words)).to.include.members(['serve', 'worker cleanup', 'trace', 'secrets run', 'digest dead-letters', 'listings import']);
+    expect(all.map(({ words }) => words)).to.include.members([
+      'serve',
+      'worker cleanup',
+      'trace',
+      'queues',
+      'doctor',
+      'secrets run',
+      'digest dead-letters',
+      'listings import',
+    ]);
     for (const { words, command } of all) look(command, words);
   };
 

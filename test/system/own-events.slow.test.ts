@@ -98,6 +98,6 @@ describe("an event of Signalbox' own", function () {
     const secret = await credential('Events__Secret');
     expect(secret).to.have.length.above(30);
     expect(running.lines.join('\n')).not.to.include(secret);
-    expect(await readFile(join(data, 'events-url'), 'utf8')).to.equal(`http://127.0.0.1:${portBase + 2}/signalbox`);
+    expect(await readFile(join(data, 'addresses.env'), 'utf8')).to.contain(`Events__Url='http://127.0.0.1:${portBase + 2}/signalbox'\n`);
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -94,6 +94,29 @@ describe('npm start', function () {
     expect(audit.lines.join('\n')).to.match(/^TIME +OUTCOME/);
     const cleanup = startProcess(['worker', 'cleanup', '--data', data]);
     expect(await cleanup.exited, cleanup.lines.join('\n')).to.include({ code: 0 });
+  });
+
+  it('gives other commands the addresses of its services, by --data', async () => {
+    const bookmarks = join(newFolder(), 'bookmarks.html');
+    await writeFile(bookmarks, '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><A HREF="https://example.org/laptop">Laptop</A></DL>');
+    for (const [words, said] of [
+      [['doctor'], / ok$/],
+      [['queues'], /^BROKER_URL_1 +forge-database +0 +0 +- +1$/],
+      [['brokers'], /^BROKER_URL_1 +connected, active +\d+ +2 000 000 /],
+      [['spool'], /^no delivery is spooled here$/],
+      [['sql', 'select count(*) > 0 as stored from intake.events'], /^true$/],
+      [['bookmarks', 'import', bookmarks], /^1 created, /],
+      [['bookmarks', 'export'], /https:\/\/example\.org\/laptop/],
+      [['digest', 'token'], /^ey\S+\.\S+\.\S+$/],
+      [['demo'], /^relay {6}202/],
+    ] as const) {
+      const command = startProcess([...words, '--data', data]);
+      expect(await command.exited, command.lines.join('\n')).to.include({ code: 0 });
+      expect(
+        command.lines.some((line) => said.test(line)),
+        command.lines.join('\n'),
+      ).to.equal(true);
+    }
   });
 
   it('refuses a second start on the same folder, and says which process has it', async () => {

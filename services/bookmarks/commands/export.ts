@@ -16,6 +16,7 @@ export const exportFile: Subcommand = {
   operands: '[file]',
   options: [],
   settings: exportSettings,
+  isForDataFolder: true,
   async run({ environment, rest: [file], stopping }) {
     const { address } = readSettings(environment, exportSettings);
     const { body } = await ask(`${address}/api/export`, { signal: stopping });

@@ -18,12 +18,13 @@ export const importFile: Subcommand = {
     { flags: '--include-private', summary: 'take private bookmarks as well: everybody who reaches the service may read them' },
   ],
   settings: importSettings,
+  isForDataFolder: true,
   async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const { dryRun, includePrivate } = readOptions(Options, options);
     const { address, apiKeys } = readSettings(environment, importSettings);
     const { bytes, size } = await openInput(file);
-    const progress = createProgress(process.stderr, size);
+    const progress = createProgress(process.stderr, size, { waiting: 'the catalogue stores them' });
     try {
       const response = await ask(`${address}/api/import?dryRun=${dryRun}&private=${includePrivate ? 'include' : 'exclude'}`, {
         method: 'POST',

@@ -43,7 +43,7 @@ async function replayAll(replay: Replay): Promise<number> {
   const { newsletters, dryRun, print, stopping } = replay;
   const count = { newsletters: 0, links: 0, refused: 0 };
   const isWatched = process.stderr.isTTY;
-  const progress = createProgress(process.stderr, await newsletters.countMails(), () => `${count.newsletters + count.refused} mails`);
+  const progress = createProgress(process.stderr, await newsletters.countMails(), { describe: () => `${count.newsletters + count.refused} mails` });
   try {
     for await (const mail of newsletters.all()) {
       if (stopping.aborted) throw new Error('stopped; the same command may be given again');

@@ -21,6 +21,7 @@ export const token: Subcommand = {
   examples: ['token', 'token --minutes 525600'],
   options: [{ flags: '--minutes <number>', summary: 'how long it is valid; default: Jwt__ExpiryMinutes, or 60' }],
   settings: tokenSettings,
+  isForDataFolder: true,
   async run({ environment, options, print }) {
     const { minutes } = readOptions(Options, options);
     const config = readSettings(environment, tokenSettings);

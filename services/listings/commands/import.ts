@@ -21,13 +21,14 @@ export const importListings: Subcommand = {
   operands: '<file>',
   options: [],
   settings,
+  isForDataFolder: true,
   async run({ environment, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const { address, accessTokens } = readSettings(environment, settings);
     const source = await openInput(file);
     const door: Door = { address: address.replace(/\/+$/, ''), token: accessTokens[0]?.reveal() ?? '', stopping };
     const total: IngestResult = { created: 0, updated: 0, unchanged: 0, rejected: [] };
-    const progress = createProgress(process.stderr, source.size, createPace(total));
+    const progress = createProgress(process.stderr, source.size, { describe: createPace(total), waiting: 'the service stores the last of them' });
     try {
       await sendAll(source.bytes, { door, total, progress });
     } catch (error) {

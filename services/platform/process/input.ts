@@ -42,6 +42,7 @@ export async function readPassword(question: string, stopping: AbortSignal): Pro
   }
 }
 
+type ProgressWords = { readonly describe?: (bytes: number) => string; readonly waiting?: string };
 export type Progress = ReturnType<typeof createProgress>;
 
 const drawEveryMs = 200;
@@ -51,10 +52,20 @@ const inMebibytes = (bytes: number) => `${(bytes / 1_048_576).toFixed(1)} MiB`;
 /**
  * A bar where the size is known, and in words how far it is; nothing where no person looks.
  * @param describe of the bytes that have passed
+ * @param waiting what is waited for when all of them have passed: then its seconds take the place of the bar
  */
-export function createProgress(terminal: Pick<WriteStream, 'isTTY' | 'write'>, size: number | undefined, describe = inMebibytes) {
+export function createProgress(
+  terminal: Pick<WriteStream, 'isTTY' | 'write'>,
+  size: number | undefined,
+  { describe = inMebibytes, waiting }: ProgressWords = {},
+) {
   let done = 0;
+  let passedAt: number | undefined;
   const draw = () => {
+    if (waiting !== undefined && passedAt !== undefined) {
+      terminal.write(`\r\u001b[K${describe(done)} sent, ${waiting}: ${Math.floor((performance.now() - passedAt) / 1000)} s`);
+      return;
+    }
     const part = size === undefined ? undefined : Math.min(1, done / Math.max(size, 1));
     const filled = Math.round((part ?? 0) * width);
     const bar = part === undefined ? '' : `[${'='.repeat(filled)}${' '.repeat(width - filled)}] ${String(Math.floor(part * 100)).padStart(3)} %  `;
@@ -69,6 +80,7 @@ export function createProgress(terminal: Pick<WriteStream, 'isTTY' | 'write'>, s
         yield piece;
         done += piece.length;
       }
+      passedAt = performance.now();
       return undefined;
     },
     /** Leaves the last state on a line of its own; once. */
@@ -76,6 +88,7 @@ export function createProgress(terminal: Pick<WriteStream, 'isTTY' | 'write'>, s
       if (!drawing) return;
       clearInterval(drawing);
       drawing = undefined;
+      passedAt = undefined;
       draw();
       terminal.write('\n');
     },

@@ -27,7 +27,7 @@ export type Subcommand = {
   /** Its settings, for `--help` and the settings table. */
   readonly settings: Settings;
   readonly settingFamilies?: readonly SettingFamily[];
-  /** Works on what `signalbox up` keeps, where the environment names neither a database nor a broker: it takes `--data`. */
+  /** Works on what `signalbox up` keeps or runs, where the environment names neither a database nor a broker nor a service: it takes `--data`. */
   readonly isForDataFolder?: true;
   /** When its options or operands are wrong; 1 unless given. */
   readonly usageExitCode?: number;

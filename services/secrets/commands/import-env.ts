@@ -38,6 +38,7 @@ export const importEnv: Subcommand = {
     { flags: '--dry-run', summary: 'only show what would be done' },
   ],
   settings: managementSettings,
+  isForDataFolder: true,
   async run({ environment, options, rest: [file], print, writeError, stopping }) {
     if (file === undefined) throw new Error('there is no file to import');
     const wanted = readOptions(Options, options);

@@ -30,7 +30,7 @@ export async function runSteps(steps: readonly Step[], run: { readonly counts: C
   const { log, terminal = silentTerminal, stepMs = usualStepMs } = parts;
   const { counts, stopping } = run;
   const failures: { readonly name: string; readonly error: unknown }[] = [];
-  const progress = createProgress(terminal, steps.length, (done) => `${steps[done]?.name ?? 'done'}, ${counts.processed} so far`);
+  const progress = createProgress(terminal, steps.length, { describe: (done) => `${steps[done]?.name ?? 'done'}, ${counts.processed} so far` });
   const level = terminal.isTTY ? 'debug' : 'info';
   try {
     for (const { name, run: work, ms = stepMs } of steps) {

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { createProgress, openInput } from '../../../services/platform/process/input.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Drawing = { readonly size: number | undefined; readonly isTTY?: boolean; readonly describe?: (bytes: number) => string };
 
 /** The terminal after three pieces of a MiB each. */
 async function drawn({ size, isTTY = true, describe }: Drawing): Promise<readonly string[]> {
   const written: string[] = [];
-  const progress = createProgress({ isTTY, write: (text) => written.push(String(text)) > 0 }, size, describe);
+  const progress = createProgress({ isTTY, write: (text) => written.push(String(text)) > 0 }, size, describe && { describe });
   for await (const piece of progress.count(Array<Buffer>(3).fill(Buffer.alloc(1_048_576)))) expect(piece).to.have.length(1_048_576);
   progress.end();
   progress.end();
@@ -27,6 +28,15 @@ describe('progress', () => {
 
   it('tells it in the words of the command', async () => {
     expect(await drawn({ size: undefined, describe: (bytes) => `${bytes / 1024} lines` })).to.deep.equal(['\r\u001b[K3072 lines', '\n']);
+  });
+
+  it('tells what it waits for once everything has passed, and a full bar at the end', async () => {
+    const written: string[] = [];
+    const progress = createProgress({ isTTY: true, write: (text) => written.push(String(text)) > 0 }, 10, { waiting: 'the service stores them' });
+    for await (const piece of progress.count([Buffer.alloc(10)])) expect(piece).to.have.length(10);
+    await eventually(() => written.includes('\r\u001b[K0.0 MiB sent, the service stores them: 0 s'));
+    progress.end();
+    expect(written.slice(-2)).to.deep.equal(['\r\u001b[K[==============================] 100 %  0.0 MiB', '\n']);
   });
 
   it('is not drawn outside a terminal', async () => {

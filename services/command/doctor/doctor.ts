@@ -1,0 +1,57 @@
+// `signalbox doctor`: asks services, brokers, database, certificates and disk at the same time, and prints what is wrong and what to do.
+import type { Environment } from '../../platform/config/config.ts';
+import { describeError } from '../../platform/errors.ts';
+import { visible } from '../../platform/process/table.ts';
+import { withTimeout } from '../../platform/time.ts';
+import { wrap } from '../figures.ts';
+import { readInstallation } from '../installation.ts';
+import { brokerChecks } from './brokers.ts';
+import type { Check, Finding, State } from './finding.ts';
+import { serverChecks } from './servers.ts';
+import { serviceChecks } from './services.ts';
+
+/** Longer than each question of a check may take. */
+const checkMs = 25_000;
+
+type Output = { readonly print: (text: string) => void; readonly json: boolean };
+
+/** @returns whether nothing is wrong; a warning is nothing wrong */
+export async function doctor(environment: Environment, { print, json }: Output): Promise<boolean> {
+  const installation = readInstallation(environment);
+  const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...(await serverChecks(environment))];
+  const findings = (await Promise.all(checks.map((check) => findingsOf(check)))).flat();
+  const isWell = findings.every(({ state }) => state !== 'wrong');
+  print(json ? `${JSON.stringify({ ok: isWell, findings })}\n` : textOf(findings));
+  return isWell;
+}
+
+export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promise<readonly Finding[]> =>
+  withTimeout<readonly Finding[]>(
+    run().catch((error: unknown) => [{ subject, state: 'wrong', detail: describeError(error) }]),
+    ms,
+    () => [{ subject, state: 'wrong', detail: `no answer within ${ms / 1000} s` }],
+  );
+
+const width = 100;
+const stateWidth = 9;
+
+/** What is wrong comes last, where the eye is when the command ends. */
+const order: readonly State[] = ['ok', 'unknown', 'warning', 'wrong'];
+
+export function textOf(findings: readonly Finding[]): string {
+  const subjectWidth = Math.max(...findings.map(({ subject }) => subject.length)) + 2;
+  const indent = stateWidth + subjectWidth;
+  const under = ' '.repeat(indent);
+  const lines = findings
+    .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+    .flatMap(({ subject, state, detail, toDo }) => {
+      const [first = '', ...more] = wrap(visible(detail), width - indent);
+      const remedy = toDo === undefined ? [] : wrap(`to do: ${visible(toDo)}`, width - indent);
+      return [`${state.padEnd(stateWidth)}${subject.padEnd(subjectWidth)}${first}`, ...[...more, ...remedy].map((line) => under + line)];
+    });
+  const counts = order.toReversed().flatMap((state) => {
+    const some = findings.filter((finding) => finding.state === state).length;
+    return some > 0 ? [`${some} ${state}`] : [];
+  });
+  return [...lines, '', counts.join(', '), ''].join('\n');
+}

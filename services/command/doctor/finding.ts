@@ -1,0 +1,26 @@
+// What the doctor finds: one line for each thing that it asked.
+
+/** `unknown`: it could not be asked from here. */
+export type State = 'ok' | 'warning' | 'wrong' | 'unknown';
+
+export type Finding = {
+  readonly subject: string;
+  readonly state: State;
+  readonly detail: string;
+  readonly toDo?: string;
+};
+
+/** A question that takes its time, and may fail; one that fails must not hide the others. */
+export type Check = { readonly subject: string; readonly run: () => Promise<readonly Finding[]> };
+
+/** Clocks that differ by more break what depends on time: tokens of the console by a minute, signatures of events by five. */
+export const clockLimits = { warningMs: 5000, wrongMs: 60_000 };
+
+/** @param differenceMs how far the other clock is ahead */
+export function clockFinding(subject: string, differenceMs: number): Finding {
+  const seconds = Math.round(Math.abs(differenceMs) / 1000);
+  const detail = `its clock is ${seconds} s ${differenceMs > 0 ? 'ahead of' : 'behind'} this one`;
+  const toDo = 'let both machines follow a time server, such as chrony or systemd-timesyncd';
+  if (Math.abs(differenceMs) <= clockLimits.warningMs) return { subject, state: 'ok', detail: 'clocks agree' };
+  return { subject, state: Math.abs(differenceMs) > clockLimits.wrongMs ? 'wrong' : 'warning', detail, toDo };
+}

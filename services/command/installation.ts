@@ -1,0 +1,129 @@
+// The services of an installation as commands ask them: where they answer, and by which credential.
+import { settings as bookmarksSettings } from '../bookmarks/config.ts';
+import { settings as consoleSettings } from '../console/config.ts';
+import { settings as digestSettings } from '../link-digest/config.ts';
+import { settings as listingsSettings } from '../listings/config.ts';
+import { type Environment, isGiven, readSettings, type Setting } from '../platform/config/config.ts';
+import type { Secret } from '../platform/config/secret.ts';
+import { commonSettings, optional } from '../platform/config/settings.ts';
+import { codeOf, describeError } from '../platform/errors.ts';
+import type { Schema } from '../platform/http/route.ts';
+import { type AnswerOf, readAnswer } from '../platform/http/wire.ts';
+import { saidIn } from '../platform/problem.ts';
+import { settings as secretsSettings } from '../secrets/config.ts';
+import { settings as intakeSettings } from '../webhook-intake/config.ts';
+import { settings as relaySettings } from '../webhook-relay/config.ts';
+
+type Credential = Setting<readonly Secret[]>;
+type Described = {
+  readonly url: Setting<string | undefined>;
+  /** Only a process of the service, and what administers it, has this one. */
+  readonly own: Setting<unknown>;
+  /** For the services that commands ask for more than their readiness. */
+  readonly credentials?: { readonly scheme: string; readonly own: Credential; readonly ofConsole: Setting<readonly Secret[] | undefined> };
+};
+
+export const serviceNames = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+const described: Readonly<Record<ServiceName, Described>> = {
+  'webhook-relay': {
+    url: consoleSettings.relayUrl,
+    own: relaySettings.authTokens,
+    credentials: { scheme: 'Bearer', own: relaySettings.authTokens, ofConsole: consoleSettings.relayTokens },
+  },
+  'webhook-intake': {
+    url: consoleSettings.intakeUrl,
+    own: intakeSettings.accessTokens,
+    credentials: { scheme: 'token', own: intakeSettings.accessTokens, ofConsole: consoleSettings.intakeTokens },
+  },
+  'link-digest': { url: consoleSettings.digestUrl, own: digestSettings.keys },
+  secrets: { url: consoleSettings.secretsUrl, own: secretsSettings.adminApiKeys },
+  bookmarks: { url: consoleSettings.bookmarksUrl, own: bookmarksSettings.apiKeys },
+  listings: { url: consoleSettings.listingsUrl, own: listingsSettings.accessTokens },
+};
+
+const { relayUrl, intakeUrl, relayTokens, intakeTokens } = consoleSettings;
+/** For the help of commands that ask the relay. */
+export const relayCommandSettings = { relayUrl, authTokens: optional(relaySettings.authTokens), relayTokens, port: commonSettings.port };
+/** For the help of commands that ask every service. */
+export const installationSettings = {
+  ...relayCommandSettings,
+  intakeUrl,
+  accessTokens: optional(intakeSettings.accessTokens),
+  intakeTokens,
+  digestUrl: consoleSettings.digestUrl,
+  secretsUrl: consoleSettings.secretsUrl,
+  bookmarksUrl: consoleSettings.bookmarksUrl,
+  listingsUrl: consoleSettings.listingsUrl,
+};
+
+const answerMs = 10_000;
+
+type Call = { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string };
+export type Installation = ReturnType<typeof readInstallation>;
+
+/** @throws ConfigError for settings that cannot be read */
+export function readInstallation(environment: Environment, timeoutMs = answerMs) {
+  const { port } = readSettings(environment, { port: commonSettings.port });
+  const isService = isGiven(environment, commonSettings.databaseUrl.name);
+
+  /** In a pod of the service itself there is no address, and the service listens beside the command. */
+  function urlOf(service: ServiceName): string | undefined {
+    const { url, own } = described[service];
+    const given = readSettings(environment, { url }).url;
+    if (given !== undefined) return given.replace(/\/+$/, '');
+    return isService && isGiven(environment, own.name) ? `http://127.0.0.1:${port}` : undefined;
+  }
+
+  function credentialOf(service: ServiceName) {
+    const { credentials } = described[service];
+    if (!credentials) return undefined;
+    const { own, ofConsole } = readSettings(environment, { own: optional(credentials.own), ofConsole: credentials.ofConsole });
+    const [secret] = own ?? ofConsole ?? [];
+    return secret && { header: `${credentials.scheme} ${secret.reveal()}`, setting: own ? credentials.own.name : credentials.ofConsole.name };
+  }
+
+  /** @throws Error in words when it cannot be asked, or refuses */
+  async function ask<S extends Schema>(service: ServiceName, { method = 'GET', path }: Call, contract: S): Promise<AnswerOf<S>> {
+    const url = urlOf(service);
+    const credential = credentialOf(service);
+    if (url === undefined || credential === undefined) throw new Error(notGiven(service));
+    const response = await fetchFrom(service, `${url}${path}`, {
+      method,
+      timeoutMs,
+      headers: { Accept: 'application/json', Authorization: credential.header },
+    });
+    const text = await response.text();
+    if (response.ok) return readAnswer(contract, text);
+    if (response.status === 401)
+      throw new Error(`${service} refuses the credential of ${credential.setting}: a pod that started before it was changed has the old one`);
+    throw new Error(`${service} answered ${response.status} (${saidIn(text)})`);
+  }
+
+  return { urlOf, ask, canAsk: (service: ServiceName) => urlOf(service) !== undefined && credentialOf(service) !== undefined };
+}
+
+function notGiven(service: ServiceName): string {
+  const { url, credentials } = described[service];
+  return (
+    `neither ${url.name} nor a setting of the service is given: run this on a laptop in the folder of .signalbox, in a pod of ` +
+    `${service} or of the console, or set ${url.name} and ${credentials?.own.name ?? ''}`
+  );
+}
+
+/** @throws Error in words when nothing answers in time */
+export async function fetchFrom(
+  service: string,
+  url: string,
+  { timeoutMs = answerMs, ...init }: RequestInit & { readonly timeoutMs?: number } = {},
+): Promise<Response> {
+  // A redirect is not followed: it would take the credential to another host.
+  return fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
+    const { origin } = new URL(url);
+    if (error instanceof Error && error.name === 'TimeoutError')
+      throw new Error(`${service} at ${origin} does not answer within ${timeoutMs / 1000} s`, { cause: error });
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    throw new Error(`${service} at ${origin} does not answer: ${codeOf(cause) ?? describeError(cause)}`, { cause: error });
+  });
+}

@@ -1,0 +1,71 @@
+// `signalbox spool`: the deliveries that a relay keeps until they can be published; tries them again, or deletes them.
+import type { AnswerOf } from '../platform/http/wire.ts';
+import { tableOf } from '../platform/process/table.ts';
+import { RetryResult, SpooledList } from '../webhook-relay/administration-contract.ts';
+import { Deleted } from '../webhook-relay/contract.ts';
+import { ageText, numberText } from './figures.ts';
+import type { Installation } from './installation.ts';
+
+type Spooled = AnswerOf<typeof SpooledList>['items'][number];
+type Print = (text: string) => void;
+/** The ids of deliveries, or all that were given up. */
+export type Selection = { readonly ids: readonly string[]; readonly isGivenUp: boolean };
+
+async function* spooled(installation: Installation): AsyncGenerator<Spooled> {
+  let after: string | null = '';
+  do {
+    const cursor: string = after === '' ? '' : `&after=${encodeURIComponent(after)}`;
+    const page: AnswerOf<typeof SpooledList> = await installation.ask('webhook-relay', { path: `/Broker/spooled?limit=200${cursor}` }, SpooledList);
+    yield* page.items;
+    after = page.next;
+  } while (after !== null);
+}
+
+type ListOptions = { readonly print: Print; readonly json: boolean; readonly limit: number; readonly now?: Date };
+
+/** Prints the oldest, and counts all. */
+export async function listSpooled(installation: Installation, { print, json, limit, now = new Date() }: ListOptions): Promise<void> {
+  const shown: Spooled[] = [];
+  const reasons = new Map<string, number>();
+  let count = 0;
+  for await (const one of spooled(installation)) {
+    count += 1;
+    reasons.set(one.reason, (reasons.get(one.reason) ?? 0) + 1);
+    if (json) print(`${JSON.stringify(one)}\n`);
+    else if (shown.length < limit) shown.push(one);
+  }
+  if (json) return;
+  if (count === 0) return print('no delivery is spooled here\n');
+  const rows = shown.map(({ id, state, place, spooledAt, tries, event }) => [
+    id,
+    `${state === 'waiting' ? 'waiting' : 'given up'}, ${place}`,
+    ageText(Math.max(0, now.getTime() - Date.parse(spooledAt)) / 1000),
+    String(tries),
+    event,
+  ]);
+  print(tableOf(['ID', 'STATE', 'AGE', 'TRIES', 'EVENT'], rows));
+  if (count > shown.length) print(`and ${numberText(count - shown.length)} more\n`);
+  const byCount = [...reasons].filter(([reason]) => reason !== '').sort((a, b) => b[1] - a[1]);
+  print(`\n${byCount.map(([reason, some]) => `${numberText(some)} because of: ${reason}\n`).join('')}`);
+}
+
+async function idsOf(installation: Installation, { ids, isGivenUp }: Selection): Promise<readonly string[]> {
+  if (!isGivenUp) return ids;
+  const found: string[] = [];
+  for await (const { id, state } of spooled(installation)) if (state === 'givenUp') found.push(id);
+  return found;
+}
+
+/** Tries them at once. @throws Error in words at the first that cannot be */
+export async function retrySpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
+  const ids = await idsOf(installation, selection);
+  for (const id of ids) await installation.ask('webhook-relay', { method: 'POST', path: `/Broker/spooled/${encodeURIComponent(id)}/retry` }, RetryResult);
+  print(`${ids.length} tried again\n`);
+}
+
+/** Deletes them for good. @throws Error in words at the first that cannot be */
+export async function dropSpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
+  const ids = await idsOf(installation, selection);
+  for (const id of ids) await installation.ask('webhook-relay', { method: 'DELETE', path: `/Broker/spooled/${encodeURIComponent(id)}` }, Deleted);
+  print(`${ids.length} dropped\n`);
+}

@@ -1,0 +1,162 @@
+// What the doctor finds, and how it says so.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { certificateFinding, judge } from '../../services/command/doctor/certificates.ts';
+import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
+import { clockFinding, type Finding } from '../../services/command/doctor/finding.ts';
+import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
+import { differenceOf } from '../../services/command/doctor/services.ts';
+import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
+import { temporaryDirectory } from '../support/guard.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { describeWith } from '../support/need.ts';
+import { commandLine } from '../support/programs.ts';
+import { freePort } from '../support/wait.ts';
+
+const now = new Date('2026-03-15T12:00:00Z');
+
+describe('the doctor', () => {
+  it('says each thing in lines of at most 100 characters, what is wrong last, with the remedy below', () => {
+    const long = 'a reason of many words '.repeat(8).trim();
+    const text = textOf([
+      { subject: 'database', state: 'wrong', detail: long, toDo: 'start it' },
+      { subject: 'spool', state: 'ok', detail: 'empty' },
+    ]);
+    const lines = text.split('\n');
+    for (const line of lines) expect(line.length).to.be.at.most(100);
+    expect(lines[0]).to.equal('ok       spool     empty');
+    expect(lines[1]).to.match(/^wrong {4}database {2}a reason/);
+    expect(text)
+      .to.contain('\n                   to do: start it\n')
+      .and.to.match(/\n\n1 wrong, 1 ok\n$/);
+  });
+
+  it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {
+    const failing = await findingsOf({ subject: 'one', run: () => Promise.reject(new Error('refused')) });
+    const hanging = await findingsOf({ subject: 'two', run: () => new Promise(() => undefined) }, 20);
+    expect([...failing, ...hanging]).to.deep.equal([
+      { subject: 'one', state: 'wrong', detail: 'refused' },
+      { subject: 'two', state: 'wrong', detail: 'no answer within 0.02 s' },
+    ]);
+  });
+
+  it('judges clocks: seconds are a warning, a minute is wrong', () => {
+    expect([0, 5000, -5000].map((ms) => clockFinding('secrets', ms).state)).to.deep.equal(['ok', 'ok', 'ok']);
+    expect(clockFinding('secrets', -30_000)).to.include({ state: 'warning', detail: 'its clock is 30 s behind this one' });
+    expect(clockFinding('secrets', 61_000)).to.include({ state: 'wrong', detail: 'its clock is 61 s ahead of this one' });
+  });
+
+  it('reads a clock that shows whole seconds, whatever the answer took', () => {
+    expect(differenceOf(10_000, 10_100, 10_900)).to.equal(0);
+    expect(differenceOf(10_000, 10_900, 14_900)).to.equal(0);
+    expect(differenceOf(20_000, 10_000, 11_000)).to.equal(9000);
+    expect(differenceOf(10_000, 20_000, 21_000)).to.equal(-9001);
+  });
+
+  it('judges certificates by the days that are left', () => {
+    const inDays = (days: number) => judge('amqps', new Date(now.getTime() + days * 86_400_000), now);
+    expect(inDays(90)).to.deep.equal({ subject: 'amqps', state: 'ok', detail: 'its certificate ends in 90 days' });
+    expect(inDays(5).state).to.equal('warning');
+    expect(inDays(-2)).to.include({ state: 'wrong', detail: 'its certificate ended on 2026-03-13' });
+  });
+
+  it('judges disks by the share that is free, and connections by those of the server and of the role', () => {
+    expect([0.5, 0.1, 0.01].map((share) => diskFinding(share, 1_048_576).state)).to.deep.equal(['ok', 'warning', 'wrong']);
+    const server = { version: 180_001, now, used: 20, most: 100, own: 5, ownMost: -1 };
+    expect(connectionsFinding(server)).to.include({ state: 'ok', detail: 'Postgres 18 answers; 20 of 100 connections are in use' });
+    expect(connectionsFinding({ ...server, used: 95 }).state).to.equal('warning');
+    expect(connectionsFinding({ ...server, own: 10, ownMost: 10 }))
+      .to.include({ state: 'warning' })
+      .and.to.have.property('detail')
+      .that.contains('10 of 10 of this role');
+  });
+});
+
+describeWith(commandLine('openssl'), 'the doctor and certificates', () => {
+  it('reads the end of a certificate off a real server, whoever signed it', async () => {
+    const folder = temporaryDirectory('certificate');
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '10', '-subj', '/CN=localhost'], {
+      stdio: 'ignore',
+    });
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const found = await certificateFinding('BROKER_URL_1', `amqps://me:secret@127.0.0.1:${port}/`);
+      expect(found).to.include({ subject: 'BROKER_URL_1', state: 'warning' });
+      expect(found.detail).to.match(/^its certificate ends in (9|10) days$/);
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe('signalbox doctor', () => {
+  let database: TestDatabase;
+  let relay: TestRelay;
+  const Broker__AuthToken = 'a token of the administrator';
+  before(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    const environment = { Broker__AuthToken, BROKER_URL_1: database.url, BROKER_LIMIT_1: '2' };
+    relay = await startRelay({ databaseUrl: database.url, environment });
+  });
+  after(async () => {
+    await relay.close();
+    await database.drop();
+  });
+
+  async function diagnosed(more: Readonly<Record<string, string>> = {}) {
+    let text = '';
+    const environment = {
+      Console__RelayUrl: relay.url,
+      Broker__AuthToken,
+      DATABASE_URL: database.url,
+      FailedPayloads__Directory: relay.spoolDirectory,
+      ...more,
+    };
+    const isWell = await doctor(environment, { print: (some) => void (text += some), json: true });
+    const { ok, findings } = JSON.parse(text) as { ok: boolean; findings: readonly Finding[] };
+    expect(ok).to.equal(isWell);
+    return { isWell, find: (subject: string) => findings.find((one) => one.subject === subject) };
+  }
+
+  it('finds nothing wrong where nothing is, and says what it could not ask', async () => {
+    const { isWell, find } = await diagnosed();
+    expect(isWell).to.equal(true);
+    for (const subject of ['webhook-relay', 'BROKER_URL_1', 'queues', 'spool', 'database', 'spool disk'])
+      expect(find(subject), subject).to.include({ state: 'ok' });
+    expect(find('webhook-intake, link-digest, secrets, bookmarks, listings')).to.include({ state: 'unknown' });
+  });
+
+  it('says what is wrong beside what is not: a service that is away, a database that refuses, a connection at its limit', async () => {
+    await deliver(relay.url);
+    await deliver(relay.url);
+    const { isWell, find } = await diagnosed({
+      Console__BookmarksUrl: `http://127.0.0.1:${await freePort()}`,
+      DATABASE_URL: database.url.replace(/:\d+\//, `:${await freePort()}/`),
+    });
+    expect(isWell).to.equal(false);
+    expect(find('bookmarks')).to.include({ state: 'wrong' }).and.to.have.property('detail').that.contains('ECONNREFUSED');
+    expect(find('database')).to.include({ state: 'wrong' }).and.to.have.property('detail').that.contains('nothing listens there');
+    expect(find('BROKER_URL_1')).to.include({ state: 'wrong', detail: 'at its limit: 2 of 2 messages of this month are used' });
+    expect(find('queues')).to.include({ state: 'wrong' }).and.to.have.property('detail').that.contains('no consumer');
+    expect(find('webhook-relay')).to.include({ state: 'ok' });
+  });
+
+  it('says which check of a service fails, and what to do', async () => {
+    relay.health.addCheck('schema', () => ({ ok: false, detail: 'schema relay is at version 0' }));
+    const { find } = await diagnosed();
+    expect(find('webhook-relay')).to.include({ state: 'wrong', detail: 'not ready: schema: schema relay is at version 0' });
+    expect(find('webhook-relay')?.toDo).to.contain('signalbox migrate');
+  });
+
+  it('says that an address is not that of a service', async () => {
+    const { find } = await diagnosed({ Console__SecretsUrl: `${relay.url}/nowhere` });
+    expect(find('secrets')).to.include({ state: 'wrong' }).and.to.have.property('detail').that.contains('and no readiness');
+  });
+});

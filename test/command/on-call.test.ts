@@ -1,0 +1,248 @@
+// The commands of a person on call, against a real relay on RabbitMQ and on the broker inside Postgres.
+import { expect } from 'chai';
+import { fullOn, listBrokers, perDay, resetUsage, switchTo } from '../../services/command/brokers.ts';
+import { ageText, numberText, wrap } from '../../services/command/figures.ts';
+import { readInstallation } from '../../services/command/installation.ts';
+import { queues } from '../../services/command/queues.ts';
+import { dropSpooled, listSpooled, retrySpooled } from '../../services/command/spool.ts';
+import { sql } from '../../services/command/sql.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { forgeTopology } from '../../services/webhook-relay/contract.ts';
+import { createFailedPayloads } from '../../services/webhook-relay/spool/failed-payloads.ts';
+import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
+import { createMessage } from '../services/webhook-relay/spool/fixtures.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
+import { startSilentServer } from '../support/silent-server.ts';
+import { eventually, freePort } from '../support/wait.ts';
+
+const Broker__AuthToken = 'a token of the administrator';
+
+function printing() {
+  let text = '';
+  return { print: (some: string) => void (text += some), json: false, lines: () => text.trimEnd().split('\n') };
+}
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+describe('figures of commands', () => {
+  it('part thousands, and show an age in its largest unit', () => {
+    expect([0, 999, 1000, 1_234_567].map(numberText)).to.deep.equal(['0', '999', '1 000', '1 234 567']);
+    expect([0, 119, 120, 7199, 7200, 200_000].map(ageText)).to.deep.equal(['0 s', '119 s', '2 min', '119 min', '2 h', '2 d']);
+  });
+
+  it('wrap between words, and leave a longer word whole', () => {
+    expect(wrap('one two three', 7)).to.deep.equal(['one two', 'three']);
+    expect(wrap('a-very-long-word b', 5)).to.deep.equal(['a-very-long-word', 'b']);
+  });
+});
+
+describe('where commands find the services', () => {
+  it('is the setting of the console, or this pod where it is the service', () => {
+    expect(readInstallation({ Console__RelayUrl: 'http://relay/' }).urlOf('webhook-relay')).to.equal('http://relay');
+    const inPod = readInstallation({ DATABASE_URL: 'postgres://db/signalbox', Broker__AuthToken, PORT: '8090' });
+    expect(inPod.urlOf('webhook-relay')).to.equal('http://127.0.0.1:8090');
+    expect(inPod.urlOf('webhook-intake')).to.equal(undefined);
+    // The worker of mails has a token of listings, and serves nothing.
+    expect(readInstallation({ Listings__AccessTokens: 'a token of the listings' }).urlOf('listings')).to.equal(undefined);
+  });
+
+  it('says which settings are missing', async () => {
+    expect(await failure(queues(readInstallation({}), printing()))).to.match(/Console__RelayUrl .*Broker__AuthToken/);
+  });
+
+  it('says that nothing listens, and that the answer does not come', async () => {
+    const nowhere = readInstallation({ Console__RelayUrl: `http://127.0.0.1:${await freePort()}`, Broker__AuthToken });
+    expect(await failure(queues(nowhere, printing()))).to.match(/^webhook-relay at http:\/\/127\.0\.0\.1:\d+ does not answer: ECONNREFUSED$/);
+    const silent = await startSilentServer();
+    const mute = readInstallation({ Console__RelayUrl: `http://127.0.0.1:${silent.port}`, Broker__AuthToken }, 100);
+    expect(await failure(queues(mute, printing()))).to.match(/ does not answer within 0\.1 s$/);
+    silent.close();
+  });
+});
+
+describe('when a connection is full', () => {
+  const now = new Date('2026-03-15T12:00:00Z');
+  const days = (...counts: readonly (readonly [day: string, messageCount: number])[]) =>
+    counts.map(([day, messageCount]) => ({ day, messageCount, broker: 'BROKER_URL_1' }));
+
+  it('follows from the last whole days, today only where there is no other', () => {
+    expect(perDay(days(['2026-03-15', 7]), 'BROKER_URL_1', now)).to.equal(7);
+    expect(perDay(days(['2026-03-15', 999], ['2026-03-14', 100], ['2026-03-13', 300]), 'BROKER_URL_1', now)).to.equal(200);
+    expect(perDay(days(['2026-03-01', 999], ['2026-03-14', 100]), 'BROKER_URL_1', now)).to.equal(100);
+    // A day without a message counts as one.
+    expect(perDay(days(['2026-03-12', 300]), 'BROKER_URL_1', now)).to.equal(100);
+    expect(perDay(days(['2026-03-14', 100]), 'BROKER_URL_2', now)).to.equal(0);
+  });
+
+  it('is a day of this month, or none', () => {
+    expect(fullOn({ remaining: 1000, limitReached: false }, 100, now)).to.equal('2026-03-25');
+    expect(fullOn({ remaining: 10_000, limitReached: false }, 100, now)).to.equal(null);
+    expect(fullOn({ remaining: 1000, limitReached: false }, 0, now)).to.equal(null);
+    expect(fullOn({ remaining: 0, limitReached: true }, 0, now)).to.equal('now');
+  });
+});
+
+describe('commands of a person on call', () => {
+  let database: TestDatabase;
+  let relay: TestRelay;
+  const installation = () => readInstallation({ Console__RelayUrl: relay.url, Broker__AuthToken });
+  before(async () => {
+    database = await createTestDatabase({ schema: 'relay', migrations });
+    const environment = { Broker__AuthToken, BROKER_URL_1: database.url, BROKER_URL_2: `amqp://127.0.0.1:${await freePort()}`, BROKER_LIMIT_1: '1234567' };
+    relay = await startRelay({ databaseUrl: database.url, environment, awaitBrokers: false });
+    await relay.connections.all[0]?.ready(30_000);
+    await deliver(relay.url);
+  });
+  after(async () => {
+    await relay.close();
+    await database.drop();
+  });
+
+  it('say that the credential is refused, by its setting', async () => {
+    const refused = readInstallation({ Console__RelayUrl: relay.url, Console__RelayToken: 'a token that is not known' });
+    expect(await failure(queues(refused, printing()))).to.match(/^webhook-relay refuses the credential of Console__RelayToken: /);
+  });
+
+  it('queues: shows what waits, its age, and that nothing consumes it', async () => {
+    const output = printing();
+    await queues(installation(), output);
+    const [head, forge, ...others] = output.lines();
+    expect(head?.split(/ {2,}/)).to.deep.equal(['CONNECTION', 'QUEUE', 'WAITING', 'IN WORK', 'OLDEST', 'CONSUMERS']);
+    expect(forge).to.match(/^BROKER_URL_1 +forge +1 +0 +\d+ s +0$/);
+    expect(others.join('\n'))
+      .to.match(/BROKER_URL_1 +forge\.dead +0 +0 +- +0\n/)
+      .and.match(/BROKER_URL_2 +forge +\? +\? +\? +\?\n/)
+      .and.contain('forge of BROKER_URL_1 has no consumer')
+      .and.contain('BROKER_URL_2 does not answer: signalbox brokers says why');
+  });
+
+  it('queues: counts consumers and what they hold on the broker inside Postgres, until they stop', async () => {
+    const broker = connectBroker(database.url, forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(30_000);
+    const finish = Promise.withResolvers<undefined>();
+    const consumer = broker.consume('forge', { batchSize: 1, prefetch: 1 }, async (batch) => {
+      await finish.promise;
+      return batch.map(() => 'requeue' as const);
+    });
+    const line = async () => {
+      const output = printing();
+      await queues(installation(), output);
+      return output.lines()[1];
+    };
+    await eventually(async () => expect(await line()).to.match(/^BROKER_URL_1 +forge +0 +1 +- +1$/), { withinMs: 20_000 });
+    finish.resolve(undefined);
+    await consumer.stop();
+    await eventually(async () => expect(await line()).to.match(/^BROKER_URL_1 +forge +1 +0 +\d+ s +0$/), { withinMs: 20_000 });
+    await broker.close();
+  });
+
+  it('queues: prints the answer of the relay as JSON', async () => {
+    const output = { ...printing(), json: true };
+    await queues(installation(), output);
+    expect(JSON.parse(output.lines().join('\n'))).to.have.nested.property('queues[0].consumers', 0);
+  });
+
+  it('brokers: shows state, usage and limit within 100 columns, and why one is away', async () => {
+    const output = printing();
+    await listBrokers(installation(), output);
+    const lines = output.lines();
+    expect(lines[1]).to.match(/^BROKER_URL_1 +connected, active +1 +1 234 567 +0 % +not this month$/);
+    expect(lines[2]).to.match(/^BROKER_URL_2 +disconnected +0 +2 000 000 /);
+    expect(lines.join('\n')).to.match(/BROKER_URL_2 at 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+    for (const line of lines.slice(0, 3)) expect(line.length).to.be.at.most(100);
+  });
+
+  it('brokers: makes one active, counts its usage from 0, and names those that there are', async () => {
+    const output = printing();
+    await switchTo(installation(), 'broker_url_2', output.print);
+    await switchTo(installation(), 'BROKER_URL_1', output.print);
+    await resetUsage(installation(), 'BROKER_URL_1', output.print);
+    expect(output.lines()).to.deep.equal([
+      'BROKER_URL_2 is active, before it was BROKER_URL_1',
+      'BROKER_URL_1 is active, before it was BROKER_URL_2',
+      'the usage of BROKER_URL_1 counts from 0 again',
+    ]);
+    expect(await failure(switchTo(installation(), 'BROKER_URL_9', output.print))).to.contain('there are: BROKER_URL_1, BROKER_URL_2');
+    expect(await failure(resetUsage(installation(), 'BROKER_URL_9', output.print)))
+      .to.contain('404')
+      .and.contain('BROKER_URL_1');
+  });
+
+  it('spool: lists what is kept with its reasons, tries again what was given up, and drops by id', async () => {
+    const rows = createFailedPayloads(relay.database);
+    const [one, other] = [createMessage(), createMessage()];
+    for (const message of [one, other]) await rows.insert({ message, reason: 'larger than the broker takes', spooledAt: new Date('2026-01-02T03:04:05Z') }, 3);
+    await relay.database.driver.query('update failed_payloads set refused_at = now()');
+    const listed = printing();
+    await listSpooled(installation(), { ...listed, limit: 1 });
+    const lines = listed.lines();
+    expect(lines[0]?.split(/ {2,}/)).to.deep.equal(['ID', 'STATE', 'AGE', 'TRIES', 'EVENT']);
+    expect(lines[1]).to.match(/^[0-9a-f-]{36} +given up, database +\d+ d +3 +\w+$/);
+    expect(lines.slice(2)).to.deep.equal(['and 1 more', '', '2 because of: larger than the broker takes']);
+    for (const line of lines) expect(line.length).to.be.at.most(100);
+
+    const acted = printing();
+    await dropSpooled(installation(), { ids: [one.id], isGivenUp: false }, acted.print);
+    await retrySpooled(installation(), { ids: [], isGivenUp: true }, acted.print);
+    expect(acted.lines()).to.deep.equal(['1 dropped', '1 tried again']);
+    expect(await failure(dropSpooled(installation(), { ids: [one.id], isGivenUp: false }, acted.print))).to.contain('404');
+    await eventually(async () => {
+      const empty = printing();
+      await listSpooled(installation(), { ...empty, limit: 20 });
+      expect(empty.lines()).to.deep.equal(['no delivery is spooled here']);
+    });
+  });
+
+  it('sql: prints rows as a table, changes none unless told to, and is one statement', async () => {
+    const run = async (text: string, options: { json?: boolean; isWrite?: boolean } = {}) => {
+      const output = printing();
+      await sql(text, { environment: { DATABASE_URL: database.url }, ...output, isWrite: false, ...options });
+      return output.lines();
+    };
+    expect(await run('select 1 as one, null as nothing, now() is not null as told')).to.deep.equal(['one  nothing  told', '1             true']);
+    expect(await run("select repeat('x', 100) as long")).to.have.nested.property('[1].length', 60);
+    expect(await run("select repeat('x', 100) as long", { json: true })).to.deep.equal([JSON.stringify({ long: 'x'.repeat(100) })]);
+    expect(await run('select 1 where false')).to.deep.equal(['no rows']);
+    expect(await failure(run('delete from relay.senders')))
+      .to.contain('read-only')
+      .and.contain('--write');
+    expect(await failure(run('commit; delete from relay.senders'))).to.contain('multiple commands');
+    expect(await run('delete from relay.senders', { isWrite: true })).to.deep.equal(['no rows']);
+    expect(
+      await failure(sql('select 1', { environment: { DATABASE_URL: `postgres://me:secret@127.0.0.1:${await freePort()}/db` }, ...printing(), isWrite: false })),
+    )
+      .to.contain('nothing listens there')
+      .and.not.contain('secret');
+  });
+});
+
+describeWith(rabbitmq, 'queues of RabbitMQ', () => {
+  it('have consumers, and neither an age nor what is in work', async () => {
+    const database = await createTestDatabase({ schema: 'relay', migrations });
+    const { url } = await (await sharedRabbitmq()).createVhost();
+    const relay = await startRelay({ databaseUrl: database.url, environment: { Broker__AuthToken, BROKER_URL_1: url } });
+    const consuming = connectBroker(url, forgeTopology, { log: silentLog, name: 'test' });
+    try {
+      await deliver(relay.url);
+      const lines = async () => {
+        const output = printing();
+        await queues(readInstallation({ Console__RelayUrl: relay.url, Broker__AuthToken }), output);
+        return output.lines();
+      };
+      expect((await lines())[1]).to.match(/^BROKER_URL_1 +forge +1 +- +- +0$/);
+      const consumer = consuming.consume('forge', { batchSize: 1, prefetch: 1 }, (batch) => Promise.resolve(batch.map(() => 'ack' as const)));
+      await eventually(async () => expect((await lines())[1]).to.match(/^BROKER_URL_1 +forge +0 +- +- +1$/), { withinMs: 20_000 });
+      await consumer.stop();
+    } finally {
+      await consuming.close();
+      await relay.close();
+      await database.drop();
+    }
+  });
+});
