@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
-import { tableOf } from '../../platform/process/table.ts';
+import { tableOf, visible } from '../../platform/process/table.ts';
 import { type AuditEntry, type AuditFilter, createAuditStore } from '../audit.ts';
 import { actions, outcomes, planes } from '../overview/contract.ts';
 import { withStore } from './database.ts';
@@ -64,7 +64,7 @@ export const audit: Subcommand = {
         else rows.push(entry);
       }
     });
-    if (!json) print(tableOf(head, rows.map(cells)));
+    if (!json) print(textOf(rows));
     if (!json && rows.length === 0) writeError('no such entry');
     return 0;
   },
@@ -83,17 +83,16 @@ async function* entriesOf(database: Database, filter: AuditFilter, limit: number
   }
 }
 
-const head = ['TIME', 'OUTCOME', 'ACTION', 'APPLICATION', 'ENVIRONMENT', 'SUBJECT', 'VERSION', 'PLANE', 'KEY', 'PERSON', 'DETAIL'];
-const cells = (entry: AuditEntry) => [
-  entry.occurredAt.toISOString(),
-  entry.outcome,
-  entry.action,
-  entry.application,
-  entry.environment ?? '',
-  entry.subject ?? '',
-  String(entry.version ?? ''),
-  entry.plane,
-  entry.keyId,
-  entry.person ?? '',
-  entry.detail ?? '',
-];
+const head = ['TIME', 'OUTCOME', 'ACTION', 'TARGET'];
+const cells = ({ occurredAt, outcome, action, application, environment, subject, version }: AuditEntry) => {
+  const target = [application, environment, subject].filter((part) => part !== null).join('/');
+  return [`${occurredAt.toISOString().slice(0, 19)}Z`, outcome, action, `${target}${version === null ? '' : ` v${version}`}`];
+};
+
+/** Within 100 columns for usual names: who it was and why it ended so are on a line of their own. */
+function textOf(entries: readonly AuditEntry[]): string {
+  const [first = '', ...rows] = tableOf(head, entries.map(cells)).trimEnd().split('\n');
+  const below = ({ plane, keyId, person, detail }: AuditEntry) =>
+    `  by ${visible(keyId)} on the ${plane} plane${person ? ` for ${visible(person)}` : ''}${detail ? `: ${visible(detail)}` : ''}`;
+  return [first, ...entries.flatMap((entry, index) => [rows[index] ?? '', below(entry)]), ''].join('\n');
+}

@@ -131,39 +131,25 @@ describe('signalbox secrets audit', () => {
   it('shows a table to people', async () => {
     const { code, out } = await audit('--application', 'orders', '--action', 'secret.add-version');
     expect(code).to.equal(0);
-    const [head = '', row = '', ...rest] = out.split('\n');
-    expect(head.split(/ +/)).to.deep.equal([
-      'TIME',
-      'OUTCOME',
-      'ACTION',
-      'APPLICATION',
-      'ENVIRONMENT',
-      'SUBJECT',
-      'VERSION',
-      'PLANE',
-      'KEY',
-      'PERSON',
-      'DETAIL',
-    ]);
-    expect(row.split(/ +/).slice(0, 8)).to.deep.equal([
-      '2026-03-01T12:00:00.000Z',
-      'done',
-      'secret.add-version',
-      'orders',
-      'local',
-      'token',
-      '1',
-      'management',
-    ]);
+    const [head = '', row = '', by = '', ...rest] = out.split('\n');
+    expect(head.split(/ +/)).to.deep.equal(['TIME', 'OUTCOME', 'ACTION', 'TARGET']);
+    expect(row.split(/ {2,}/)).to.deep.equal(['2026-03-01T12:00:00Z', 'done', 'secret.add-version', 'orders/local/token v1']);
+    expect(by).to.match(/^ {2}by admin-[0-9a-f]+ on the management plane$/);
     expect(head.indexOf('ACTION')).to.equal(row.indexOf('secret.add-version'));
     expect(rest).to.deep.equal(['']);
+  });
+
+  it('fits 100 columns, and says why an application was not served', async () => {
+    const { out } = await audit('--application', 'orders');
+    for (const line of out.split('\n')) expect(line.length, line).to.be.at.most(100);
+    expect(out).to.match(/not-found {2}secret\.read +orders\/local\/nothing\n {2}by \S+ on the consumer plane: \S/);
   });
 
   it('lets no name steer the terminal', async () => {
     await manage(running.url, 'POST', `/${orders.slug}/secrets`, { name: 'red\u001b[31m\nsecond\u202eline' });
     const { out } = await audit('--action', 'secret.create', '--limit', '1');
     expect(out).to.include('red\ufffd[31m\ufffdsecond\ufffdline');
-    expect(out.split('\n')).to.have.length(3);
+    expect(out.split('\n')).to.have.length(4);
   });
 
   it('shows no credential and no value', async () => {
