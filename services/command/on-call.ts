@@ -1,7 +1,9 @@
 // `signalbox queues`, `brokers`, `spool`, `doctor` and `sql`: what a person on call asks an installation.
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandParts } from './command.ts';
+import type { Environment } from '../platform/config/config.ts';
 import { dataFolderOption, withDataFolder } from './subcommands.ts';
+
+type Parts = { readonly environment: Environment; readonly print: (text: string) => void };
 
 const jsonOption = () => new Option('--json', 'as JSON, for programs');
 const count = (text: string) => {
@@ -11,7 +13,7 @@ const count = (text: string) => {
 
 type Given = { readonly data: string; readonly json?: boolean };
 
-async function installationOf({ environment }: CommandParts, data: string) {
+async function installationOf({ environment }: Parts, data: string) {
   const { readInstallation } = await import('./installation.ts');
   return readInstallation(await withDataFolder(environment, data));
 }
@@ -19,7 +21,7 @@ async function installationOf({ environment }: CommandParts, data: string) {
 export const brokerActions = ['list', 'switch', 'reset'] as const;
 export const spoolActions = ['list', 'retry', 'drop'] as const;
 
-export function addOnCall(command: Command, parts: CommandParts): void {
+export function addOnCall(command: Command, parts: Parts): void {
   addQueues(command, parts);
   addBrokers(command, parts);
   addSpool(command, parts);
@@ -27,7 +29,7 @@ export function addOnCall(command: Command, parts: CommandParts): void {
   addSql(command, parts);
 }
 
-function addQueues(command: Command, parts: CommandParts): void {
+function addQueues(command: Command, parts: Parts): void {
   command
     .command('queues')
     .description('show how much waits in each queue of the brokers, since when, and how many consume it')
@@ -39,7 +41,7 @@ function addQueues(command: Command, parts: CommandParts): void {
     });
 }
 
-function addBrokers(command: Command, parts: CommandParts): void {
+function addBrokers(command: Command, parts: Parts): void {
   const { print } = parts;
   command
     .command('brokers')
@@ -60,7 +62,7 @@ function addBrokers(command: Command, parts: CommandParts): void {
 
 type SpoolGiven = Given & { readonly givenUp?: boolean; readonly limit: number };
 
-function addSpool(command: Command, parts: CommandParts): void {
+function addSpool(command: Command, parts: Parts): void {
   const { print } = parts;
   command
     .command('spool')
@@ -81,7 +83,7 @@ function addSpool(command: Command, parts: CommandParts): void {
     });
 }
 
-function addDoctor(command: Command, parts: CommandParts): void {
+function addDoctor(command: Command, parts: Parts): void {
   const { environment, print } = parts;
   command
     .command('doctor')
@@ -95,7 +97,7 @@ function addDoctor(command: Command, parts: CommandParts): void {
     });
 }
 
-function addSql(command: Command, parts: CommandParts): void {
+function addSql(command: Command, parts: Parts): void {
   const { environment, print } = parts;
   command
     .command('sql')
