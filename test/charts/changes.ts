@@ -113,6 +113,7 @@ const changes: Readonly<Record<string, Change>> = {
   'services.secrets.hosts': { beside: merged(ingress, nested(['services', 'secrets', 'ingress', 'enabled'], true)) },
   'services.secrets.ingress.enabled': { beside: ingress },
   'services.console.hosts': { beside: merged(ingress, nested(['services', 'console', 'ingress', 'enabled'], true)) },
+  'services.console.oidc.secretKey': { beside: nested(['services', 'console', 'oidc', 'secretName'], 'console-oidc') },
   'services.console.ingress.enabled': { beside: ingress },
   'services.console.gateway.enabled': { beside: gateway },
   'services.secrets.gateway.enabled': { beside: gateway },

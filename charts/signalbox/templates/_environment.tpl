@@ -43,7 +43,11 @@
 {{- range $workload.credentials }}
 {{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" .) }}
 {{- end }}
-{{- range $workload.optionalCredentials }}
+{{- $oidcSecret := dig "oidc" "secretName" "" $workload }}
+{{- if $oidcSecret }}
+{{ include "signalbox.fromSecret" (dict "name" "Console__Oidc__ClientSecret" "secret" $oidcSecret "key" $workload.oidc.secretKey) }}
+{{- end }}
+{{- range ternary (without $workload.optionalCredentials "Console__Oidc__ClientSecret") $workload.optionalCredentials (ne $oidcSecret "") }}
 {{ include "signalbox.fromSecret" (dict "name" . "secret" ($workload.existingSecret | default $secret) "key" . "optional" true) }}
 {{- end }}
 {{- if $workload.notificationRules }}

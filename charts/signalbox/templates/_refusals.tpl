@@ -13,7 +13,7 @@
 {{- define "signalbox.refuseService" -}}
 {{- $path := printf "services.%s" .name -}}
 {{- include "signalbox.refuseUnknown" (dict "path" (printf "%s.workers" $path) "what" "worker" "given" .entry.workers "known" (.facts.workers | default dict)) -}}
-{{- range list "spool" "smtp" "secrets" "notificationRules" "sources" -}}
+{{- range list "spool" "smtp" "secrets" "oidc" "notificationRules" "sources" -}}
 {{- if and (hasKey $.entry .) (not (get $.facts .)) -}}
 {{- fail (printf "%s.%s: this service has none" $path .) -}}
 {{- end -}}

@@ -48,7 +48,7 @@
 {{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
 {{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict "events" false -}}
-{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "secrets" "notificationRules" "sources") | toJson -}}
+{{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "secrets" "oidc" "notificationRules" "sources") | toJson -}}
 {{- end -}}
 
 {{/* A tag that is given by itself replaces the digest of what it is merged over. image (changed), own */}}

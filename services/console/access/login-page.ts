@@ -26,7 +26,7 @@ export type LoginPage = {
   readonly requestId?: string;
 };
 
-/** What people call the provider. */
+/** The name of the provider on pages. */
 export const providerName = ({ oidcName, oidcIssuer = '' }: Pick<ConsoleConfig, 'oidcName' | 'oidcIssuer'>): string =>
   oidcName ?? URL.parse(oidcIssuer)?.host ?? '';
 

@@ -257,7 +257,7 @@ describe('console access', () => {
       const id = '0197c000-0000-7000-8000-000000000001';
       const { status, text } = await browser.post('/bookmarks/folders', { name: '"Maps" <i>', parent: id, back: '/bookmarks' });
       expect(status, 'the service is away').to.equal(502);
-      expect(text).to.include('action="/bookmarks/folders"').and.include('What you entered');
+      expect(text).to.include('action="/bookmarks/folders"').and.include('Your entries');
       expect(text).to.match(/<input[^>]*name="name"[^>]*value="&quot;Maps&quot; &lt;i>"/);
       expect(text).to.include(`<input type="hidden" name="parent" value="${id}"/>`).and.include('<input type="hidden" name="back" value="/bookmarks"/>');
     });
@@ -266,11 +266,11 @@ describe('console access', () => {
       const browser = await console.loggedIn();
       const wrong = await browser.post('/admin/users/0197c000-0000-7000-8000-000000000001/password', { password: 'a new password', name: 'Anna' });
       expect(wrong.status).to.equal(404);
-      expect(wrong.text).to.not.include('a new password').and.not.include('What you entered');
+      expect(wrong.text).to.not.include('a new password').and.not.include('Your entries');
       await console.query(`update people set roles = '{}'`);
       const refused = await browser.post('/bookmarks/folders', { name: 'Maps', parent: '' });
       expect(refused.status).to.equal(403);
-      expect(refused.text).to.not.include('What you entered');
+      expect(refused.text).to.not.include('Your entries');
     });
   });
 

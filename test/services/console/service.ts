@@ -21,6 +21,8 @@ export type ConsoleOptions = {
   readonly log?: Log;
   readonly upstreamMs?: number;
   readonly heartbeatMs?: number;
+  /** Where another program has to know the address before it starts. Default: any. */
+  readonly port?: number;
 };
 
 export type TestConsole = {
@@ -31,7 +33,7 @@ export type TestConsole = {
   close(): Promise<void>;
 };
 
-export async function startConsole(databaseUrl: string, { environment = {}, log = silentLog, ...parts }: ConsoleOptions = {}): Promise<TestConsole> {
+export async function startConsole(databaseUrl: string, { environment = {}, log = silentLog, port = 0, ...parts }: ConsoleOptions = {}): Promise<TestConsole> {
   const config = readConfig({
     DATABASE_URL: databaseUrl,
     Console__AdminPasswordHash: passwordHash,
@@ -43,7 +45,7 @@ export async function startConsole(databaseUrl: string, { environment = {}, log 
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'console', log }));
   const metrics = createMetrics();
   const app = createConsoleApp({ config, database, health: createHealth(), lifecycle, log, metrics, ...parts });
-  const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
+  const listening = lifecycle.opened('port', await listen(app.handler, { port, host: '127.0.0.1', drainMs: 1000 }));
   return { url: `http://127.0.0.1:${listening.port}`, database, metrics, declared: app.declared, close: () => lifecycle.stop() };
 }
 

@@ -27,10 +27,13 @@ export const passwordField = (locale: Locale, faults?: Faults): VNode =>
   });
 
 const fieldOf = (area: Area) => `role-${area}`;
-const NoRole = z.literal('');
+/** An empty value of a required choice is none that a browser sends. */
+const none = 'none';
 
 /** The members of a form with these fields. */
-export const roleFields = Object.fromEntries(areas.map((area) => [fieldOf(area), z.union([Role, NoRole], { error: 'must be a role, or empty' }).default('')]));
+export const roleFields = Object.fromEntries(
+  areas.map((area) => [fieldOf(area), z.union([Role, z.literal(none)], { error: `must be a role, or ${none}` }).default(none)]),
+);
 
 export const rolesIn = (form: Readonly<Record<string, unknown>>): Roles =>
   Object.fromEntries(
@@ -41,14 +44,14 @@ export const rolesIn = (form: Readonly<Record<string, unknown>>): Roles =>
   );
 
 /** As fields of a form that is sent without being shown, such as an undo. */
-export const asFields = (roles: Roles): Readonly<Record<string, string>> => Object.fromEntries(areas.map((area) => [fieldOf(area), roles[area] ?? '']));
+export const asFields = (roles: Roles): Readonly<Record<string, string>> => Object.fromEntries(areas.map((area) => [fieldOf(area), roles[area] ?? none]));
 
 export const roleChoices = (locale: Locale, chosen: Roles | Fields): VNode[] =>
   areas.map((area) => {
     const { users, me, view } = locale.t;
-    const options = [{ value: '', label: users.noRole }, ...Role.options.map((value) => ({ value, label: me.roleNames[value] }))];
+    const options = [{ value: none, label: users.noRole }, ...Role.options.map((value) => ({ value, label: me.roleNames[value] }))];
     const given = new Map<string, string | readonly string[]>(Object.entries(chosen));
-    const [value = ''] = [given.get(area) ?? given.get(fieldOf(area)) ?? ''].flat();
+    const [value = none] = [given.get(area) ?? given.get(fieldOf(area)) ?? none].flat();
     return field(locale, { kind: 'choice', name: fieldOf(area), label: view.areas[area], value, options, isRequired: true });
   });
 

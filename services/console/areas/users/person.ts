@@ -76,7 +76,9 @@ const overview = (parts: UserParts) =>
           isOwn(parts, person)
             ? section(users.roles, form(locale, { path: `${at}/roles`, submit: locale.t.view.form.save }, roleChoices(locale, person.roles)))
             : null,
-          isOwn(parts, person) ? section(users.newPassword, form(locale, { path: `${at}/password`, submit: users.newPassword }, passwordField(locale))) : null,
+          isOwn(parts, person)
+            ? section(users.newPassword, form(locale, { path: `${at}/password`, submit: users.newPassword }, userName(person), passwordField(locale)))
+            : null,
           section(
             me.sessions,
             living.length === 0 ? h('p', { class: 'quiet' }, users.noSessions) : null,
@@ -89,6 +91,9 @@ const overview = (parts: UserParts) =>
       };
     },
   });
+
+/** A browser then keeps the password for this name, and not for that of the admin. */
+const userName = ({ name }: Person) => h('input', { type: 'text', name: 'username', autocomplete: 'username', value: name, hidden: true });
 
 function detailsOf(locale: Visit['locale'], { source, email, roles, createdAt, lastLoginAt }: Person): VNode {
   const { users } = locale.t;

@@ -98,7 +98,7 @@ function newPage(locale: Locale, { fields, faults }: Refilled): Shown {
           faults,
           isRequired: true,
           maxLength: 100,
-          autocomplete: 'off',
+          autocomplete: 'username',
           isFocused: true,
         }),
         passwordField(locale, faults),
