@@ -1,5 +1,5 @@
 // Fields of a person: a password, and a role for each area.
-import type { VNode } from 'preact';
+import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { type Area, areas, Role, type Roles } from '../../contract.ts';
 import type { Fields } from '../../pages.ts';
@@ -46,14 +46,20 @@ export const rolesIn = (form: Readonly<Record<string, unknown>>): Roles =>
 /** As fields of a form that is sent without being shown, such as an undo. */
 export const asFields = (roles: Roles): Readonly<Record<string, string>> => Object.fromEntries(areas.map((area) => [fieldOf(area), roles[area] ?? none]));
 
-export const roleChoices = (locale: Locale, chosen: Roles | Fields): VNode[] =>
-  areas.map((area) => {
-    const { users, me, view } = locale.t;
-    const options = [{ value: none, label: users.noRole }, ...Role.options.map((value) => ({ value, label: me.roleNames[value] }))];
-    const given = new Map<string, string | readonly string[]>(Object.entries(chosen));
-    const [value = none] = [given.get(area) ?? given.get(fieldOf(area)) ?? none].flat();
-    return field(locale, { kind: 'choice', name: fieldOf(area), label: view.areas[area], value, options, isRequired: true });
-  });
+export const roleChoices = (locale: Locale, chosen: Roles | Fields): VNode =>
+  h(
+    'div',
+    { class: 'beside', role: 'group', 'aria-label': locale.t.users.roles },
+    areas.map((area) => roleChoice(locale, area, chosen)),
+  );
+
+function roleChoice(locale: Locale, area: Area, chosen: Roles | Fields): VNode {
+  const { users, me, view } = locale.t;
+  const options = [{ value: none, label: users.noRole }, ...Role.options.map((value) => ({ value, label: me.roleNames[value] }))];
+  const given = new Map<string, string | readonly string[]>(Object.entries(chosen));
+  const [value = none] = [given.get(area) ?? given.get(fieldOf(area)) ?? none].flat();
+  return field(locale, { kind: 'choice', name: fieldOf(area), label: view.areas[area], value, options, isRequired: true });
+}
 
 /** `Bookmarks: Editor`, as one line. */
 export function rolesText({ t }: Locale, roles: Roles): string {

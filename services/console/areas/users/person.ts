@@ -102,7 +102,7 @@ function detailsOf(locale: Visit['locale'], { source, email, roles, createdAt, l
     [users.email, email],
     [users.roles, rolesText(locale, roles)],
     [users.since, time(locale, createdAt.toISOString())],
-    [users.lastLogin, lastLoginAt ? time(locale, lastLoginAt.toISOString()) : null],
+    [users.lastLogin, lastLoginAt ? time(locale, lastLoginAt.toISOString()) : users.never],
   ]);
 }
 

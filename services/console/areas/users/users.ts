@@ -63,7 +63,7 @@ const columnsIn = (locale: Locale): readonly Column<Listed>[] => {
     },
     { label: users.source, cell: ({ source }) => users.sources[source] },
     { label: users.roles, cell: ({ roles }) => rolesText(locale, roles) },
-    { label: users.lastLogin, cell: ({ lastLoginAt }) => time(locale, lastLoginAt?.toISOString(), 'ago') },
+    { label: users.lastLogin, cell: ({ lastLoginAt }) => (lastLoginAt ? time(locale, lastLoginAt.toISOString(), 'ago') : users.never) },
     { label: users.sessions, kind: 'number', cell: ({ sessions }) => locale.format.number(sessions) },
     { label: users.email, kind: 'minor', cell: ({ email }) => email ?? '–' },
   ];

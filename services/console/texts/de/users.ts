@@ -23,6 +23,7 @@ export const users: Texts['users'] = {
   newPassword: 'Neues Passwort setzen',
   passwordChanged: (name: string) => `${name} hat ein neues Passwort und ist abgemeldet`,
   lastLogin: 'Letzte Anmeldung',
+  never: 'nie angemeldet',
   since: 'Hier seit',
   sessions: 'Sitzungen',
   noSessions: 'Nirgends angemeldet.',

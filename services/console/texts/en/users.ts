@@ -21,6 +21,7 @@ export const users = {
   newPassword: 'Set a new password',
   passwordChanged: (name: string) => `${name} has a new password, and is logged out`,
   lastLogin: 'Last login',
+  never: 'never logged in',
   since: 'Here since',
   sessions: 'Sessions',
   noSessions: 'Not logged in anywhere.',
