@@ -49,7 +49,7 @@ export const asFields = (roles: Roles): Readonly<Record<string, string>> => Obje
 export const roleChoices = (locale: Locale, chosen: Roles | Fields): VNode =>
   h(
     'div',
-    { class: 'beside', role: 'group', 'aria-label': locale.t.users.roles },
+    { class: 'role-fields', role: 'group', 'aria-label': locale.t.users.roles },
     areas.map((area) => roleChoice(locale, area, chosen)),
   );
 
