@@ -71,8 +71,9 @@ export function targetOf(page: string, link: string): { readonly path: string; r
 
 export const hasScheme = (link: string): boolean => /^[a-z]+:/.test(link);
 
-/** @returns how many words a page has, its commands and programs included; bars of tables and other marks are none */
+/** @returns how many words of a page people read: those of its text and tables, not of commands, programs, pictures and outputs in blocks */
 export const wordsIn = (page: string): number =>
   textOf(page)
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
