@@ -11,7 +11,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, code, dotted, time, type Tone } from '../../view/texts.ts';
+import { badge, code, time, type Tone } from '../../view/texts.ts';
 import { area, areaTabs, auditPath } from './tabs.ts';
 
 type Entry = AnswerOf<typeof AuditPage>['items'][number];
@@ -100,7 +100,7 @@ function columnsIn(locale: Locale): readonly Column<Entry>[] {
       kind: 'main',
       cell: (entry) => [code(entry.action), ' ', subjectOf(entry), ' ', entry.version === null ? null : h('span', { class: 'quiet' }, version(entry.version))],
     },
-    { label: audit.where, cell: ({ application, environment }) => dotted(application === '*' ? audit.all : application, environment) },
+    { label: audit.where, cell: (entry) => placeOf(locale, entry) },
     { label: audit.who, cell: (entry) => whoOf(locale, entry) },
     {
       label: audit.outcome,
@@ -108,6 +108,12 @@ function columnsIn(locale: Locale): readonly Column<Entry>[] {
     },
     { label: audit.request, kind: 'minor', cell: ({ requestId }) => h('code', { class: 'cut', title: requestId }, requestId) },
   ];
+}
+
+function placeOf({ t }: Locale, { application, environment }: Entry): VNode {
+  const app =
+    application === '*' ? t.secrets.audit.all : h('a', { class: 'plain-link', href: withQuery(auditPath, { application }), title: application }, application);
+  return h('span', { class: 'where' }, h('span', { class: 'cut' }, app), environment === null ? null : h('span', { class: 'second cut' }, environment));
 }
 
 /** As it is searched for by a link. */

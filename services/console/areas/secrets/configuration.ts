@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { Configuration, Environment } from '../../../secrets/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { pageRows, type Visit } from '../../pages.ts';
-import { filterForm } from '../../view/filters.ts';
+import { chips, filterForm } from '../../view/filters.ts';
 import { table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
-import { pager } from '../../view/pager.ts';
+import { pager, withQuery } from '../../view/pager.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, quiet } from '../../view/texts.ts';
 import { appRoot } from './application-page.ts';
@@ -38,19 +38,24 @@ export async function configurationPart({ locale, ask, may }: Visit, app: string
   const nothing =
     entries.length > 0 ? filteredEmpty(locale, partPath(app, 'configuration')) : empty({ ...configuration.none, ...(may(area, 'editor') && { link }) });
   return [
-    filterForm(locale, {
-      path,
-      query,
-      kept: ['part'],
-      filters: [
-        { kind: 'search', name: 'q', label: configuration.find },
-        { kind: 'choice', name: 'differing', label: configuration.compare, options: [{ value: 'true', label: configuration.differing }] },
-      ],
-    }),
+    ...(entries.length > 0 ? filters(locale, path, query) : []),
     shown.length > 0 ? sideBySide(locale, slugs, shown) : nothing,
     ...(shown.length > 0 ? [pager(locale, { path, query: { ...query, after }, shown: shown.length, next })] : []),
   ];
 }
+
+type Query = { readonly part: string; readonly q: string | undefined; readonly differing: string | undefined };
+
+const filters = (locale: Locale, path: string, query: Query): readonly VNode[] => {
+  const { configuration } = locale.t.secrets;
+  return [
+    filterForm(locale, { path, query, kept: ['part', 'differing'], filters: [{ kind: 'search', name: 'q', label: configuration.find }] }),
+    chips(locale, configuration.compare, [
+      { label: configuration.all, href: withQuery(path, { ...query, differing: undefined }), isCurrent: query.differing === undefined },
+      { label: configuration.differing, href: withQuery(path, { ...query, differing: 'true' }), isCurrent: query.differing !== undefined },
+    ]),
+  ];
+};
 
 /** By key, in the order of their bytes, as the service has names. */
 function linesOf(entries: readonly Entry[], slugs: readonly string[]): Line[] {

@@ -5,7 +5,7 @@ import { Environment } from '../../../secrets/contract.ts';
 import { Coverage, type CoveredSecret, ReadStatistics } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { action, pageRows, type Visit } from '../../pages.ts';
-import { filterForm } from '../../view/filters.ts';
+import { chips, filterForm } from '../../view/filters.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -28,9 +28,9 @@ const soonMs = 30 * 86_400_000;
 /** @param faults of the form for an environment, which came back */
 export async function matrixPart({ locale, ask, may }: Asking, app: string, { q, lacking, after, faults }: Asked): Promise<readonly VNode[]> {
   const api = ask('secrets');
-  const [environments, { items, next }, reads] = await Promise.all([
-    api.get(`${appRoot(app)}/environments`, z.array(Environment)),
-    api.get(`${appRoot(app)}/coverage`, Coverage, { q, lacking, after, limit: pageRows }),
+  const environments = await api.get(`${appRoot(app)}/environments`, z.array(Environment));
+  const [{ items, next }, reads] = await Promise.all([
+    api.get(`${appRoot(app)}/coverage`, Coverage, { q, lacking, after, limit: rowsFor(environments.length) }),
     api.get(`${appRoot(app)}/reads`, ReadStatistics),
   ]);
   const { secrets } = locale.t;
@@ -40,20 +40,27 @@ export async function matrixPart({ locale, ask, may }: Asking, app: string, { q,
   const isFiltered = q !== undefined || lacking !== undefined;
   const nothing = isFiltered ? filteredEmpty(locale, path) : empty({ ...secrets.none, ...(isEditor && { link }) });
   return [
-    filterForm(locale, {
-      path,
-      query: { q, lacking },
-      filters: [
-        { kind: 'search', name: 'q', label: secrets.findSecret },
-        { kind: 'choice', name: 'lacking', label: secrets.gaps, options: [{ value: 'true', label: secrets.lacking }] },
-      ],
-    }),
+    ...(items.length > 0 || isFiltered ? filters(locale, path, { q, lacking }) : []),
     items.length > 0 ? matrix(locale, app, { slugs: environments.map(({ slug }) => slug), items, isEditor }) : nothing,
     ...(items.length > 0 ? [pager(locale, { path, query: { q, lacking, after }, shown: items.length, next })] : []),
     readsPlot(locale, reads),
     ...(isEditor ? [newEnvironment(locale, app, faults)] : []),
   ];
 }
+
+const filters = (locale: Locale, path: string, { q, lacking }: Pick<PartQuery, 'q' | 'lacking'>): readonly VNode[] => {
+  const { secrets } = locale.t;
+  return [
+    filterForm(locale, { path, query: { q, lacking }, kept: ['lacking'], filters: [{ kind: 'search', name: 'q', label: secrets.findSecret }] }),
+    chips(locale, secrets.gaps, [
+      { label: secrets.all, href: withQuery(path, { q }), isCurrent: lacking === undefined },
+      { label: secrets.lacking, href: withQuery(path, { q, lacking: 'true' }), isCurrent: lacking !== undefined },
+    ]),
+  ];
+};
+
+/** A page has at most 1500 elements; a cell takes ten. */
+const rowsFor = (environments: number) => Math.max(10, Math.min(pageRows, Math.floor(1000 / (3 + 10 * environments))));
 
 type Matrix = { readonly slugs: readonly string[]; readonly items: readonly Covered[]; readonly isEditor: boolean };
 
@@ -94,7 +101,7 @@ function placeOf(locale: Locale, found: Place | undefined, add: string | undefin
     { class: 'place' },
     h('span', null, h('span', { class: 'strong' }, secrets.version(version)), ' ', isSoon ? badge('warn', expiry) : null),
     dotted(
-      time(locale, createdAt, 'ago'),
+      [`${secrets.made} `, time(locale, createdAt, 'ago')],
       inheritedFrom === null ? null : secrets.inherited(inheritedFrom),
       newestVersion !== null && newestVersion > version ? secrets.off(newestVersion) : null,
       isSoon ? null : expiry,

@@ -6,6 +6,8 @@ import type { Locale } from '../../view/locale.ts';
 import { stackedBars } from '../../view/plots.ts';
 
 const mostSeries = 5;
+/** Days between labels, the last of which is that of today. */
+const tickDays = 9;
 const dayMs = 86_400_000;
 
 export function readsPlot(locale: Locale, { from, to, series }: AnswerOf<typeof ReadStatistics>): VNode {
@@ -18,10 +20,11 @@ export function readsPlot(locale: Locale, { from, to, series }: AnswerOf<typeof 
     return { name, values: days.map((day) => byDay.get(day) ?? 0) };
   });
   const total = all.reduce((sum, { values }) => sum + values.reduce((some, value) => some + value, 0), 0);
+  const last = days.length - 1;
   const places = days.map((day, index) => {
     // A day of UTC has its name at its noon in nearly every zone.
     const label = locale.format.day(new Date(`${day}T12:00:00Z`));
-    return { label, ...(index % 7 === 1 && { tick: label }) };
+    return { label, ...(index % tickDays === last % tickDays && { tick: label }) };
   });
   return stackedBars(
     locale,

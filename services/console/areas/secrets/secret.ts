@@ -12,7 +12,7 @@ import { icon } from '../../view/icons.ts';
 import { actionButton, actionsFormElement, rowList } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pageHead, section } from '../../view/shell.ts';
-import { badge, dotted, quiet, time } from '../../view/texts.ts';
+import { badge, dotted, time } from '../../view/texts.ts';
 import { appRoot } from './application-page.ts';
 import { readsPlot } from './reads-plot.ts';
 import { appPath, area, auditOf, OfSecret, type SecretNames, secretPath } from './tabs.ts';
@@ -21,8 +21,8 @@ import { valueFields } from './value-form.ts';
 type Version = AnswerOf<typeof SecretVersion>;
 type Kept = { readonly slug: string; readonly inherits: string | undefined; readonly versions: readonly Version[] };
 
-/** The audit knows of those before. */
-const mostVersions = 10;
+/** Of each environment, and fewer where there are many: a page has at most 1500 elements. The audit knows of those before. */
+const versionsFor = (environments: number) => Math.max(3, Math.min(10, Math.floor(40 / environments)));
 
 const show = page({
   path: '/secrets/{app}/{secret}',
@@ -75,7 +75,7 @@ async function keptOf(api: ReturnType<Visit['ask']>, { app, secret }: SecretName
   return Promise.all(
     environments.map(async ({ slug, inherits }) => {
       const path = appRoot(app) + pathOf`/secrets/${secret}/versions/${slug}`;
-      return { slug, inherits, versions: await api.get(path, z.array(SecretVersion), { limit: mostVersions }) };
+      return { slug, inherits, versions: await api.get(path, z.array(SecretVersion), { limit: versionsFor(environments.length) }) };
     }),
   );
 }
@@ -93,23 +93,21 @@ type Shelf = Kept & { readonly isEditor: boolean };
 function shelf(locale: Locale, path: string, { slug, inherits, versions, isEditor }: Shelf): VNode {
   const { secrets } = locale.t;
   if (versions.length === 0) {
-    const words = inherits === undefined ? badge('warn', secrets.missing) : h('p', { class: 'quiet' }, secrets.inherited(inherits));
+    const words = inherits === undefined ? badge('warn', secrets.missing) : h('p', { class: 'quiet' }, secrets.inherits(inherits));
     return section(slug, words);
   }
   const served = versions.find((version) => isServed(locale, version))?.version;
-  return section(
-    slug,
-    rowList<Version>({
-      label: slug,
-      kind: 'lines',
-      items: versions,
-      idOf: ({ id }) => id,
-      content: (version) => [
-        versionText(locale, version, version.version === served),
-        isEditor ? buttonsOf(locale, `${path}/versions/${encodeURIComponent(slug)}/${version.version}`, { version, isNewest: version === versions[0] }) : null,
-      ],
-    }),
-  );
+  const list = rowList<Version>({
+    label: slug,
+    kind: 'lines',
+    items: versions,
+    idOf: ({ id }) => id,
+    content: (version) => [
+      versionText(locale, version, version.version === served),
+      isEditor ? buttonsOf(locale, `${path}/versions/${encodeURIComponent(slug)}/${version.version}`, { version, isNewest: version === versions[0] }) : null,
+    ],
+  });
+  return section(slug, h('div', { class: 'shelf' }, list));
 }
 
 const isServed = ({ now }: Locale, { isEnabled, notBefore, expiresAt }: Version): boolean =>
@@ -124,7 +122,7 @@ function versionText(locale: Locale, { version, isEnabled, createdAt, notBefore,
     { class: 'text' },
     h('span', { class: 'version' }, h('span', { class: 'strong' }, secrets.version(version)), state),
     dotted(
-      time(locale, createdAt),
+      [`${secrets.made} `, time(locale, createdAt)],
       notBefore === null ? null : [`${secrets.from} `, time(locale, notBefore)],
       expiresAt === null ? null : [`${isOver ? secrets.expired : secrets.expires} `, time(locale, expiresAt)],
     ),
@@ -148,7 +146,7 @@ const formsOf = (locale: Locale, path: string, { kept, chosen, returned }: Forms
   const isCopied = kept.length > 1 && kept.some(({ versions }) => versions.length > 0);
   return h(
     'div',
-    { class: 'part' },
+    { class: 'apart' },
     section(add.title, newVersion(locale, path, { kept, chosen, refilled: returned?.form === 'add' ? returned : undefined })),
     isCopied ? section(copies.title, copyForm(locale, path, { kept, faults: returned?.form === 'copy' ? returned.faults : undefined })) : null,
   );
@@ -188,7 +186,7 @@ function copyForm(locale: Locale, path: string, { kept, faults }: { readonly kep
       field(locale, { kind: 'choice', name: 'from', label: copies.from, options: sources, isRequired: true, faults }),
       field(locale, { kind: 'choice', name: 'to', label: copies.to, options, value: target, isRequired: true, faults }),
     ),
-    quiet(copies.hint),
+    h('p', { class: 'hint' }, copies.hint),
   );
 }
 

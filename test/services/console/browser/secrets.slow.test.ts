@@ -68,7 +68,7 @@ describeWith(chromium, 'secrets in a browser', () => {
     await page.goto(`/secrets/${app.slug}/db`);
     await page.keyboard.press('n');
     await focused('field-environment');
-    const masking = () => page.locator('#field-value').evaluate('(element) => getComputedStyle(element).webkitTextSecurity');
+    const masking = () => page.evaluate('getComputedStyle(document.querySelector("#field-value")).webkitTextSecurity');
     expect(await masking()).to.equal('disc');
     await page.getByRole('checkbox', { name: 'Show it while I type' }).press('Space');
     expect(await masking()).to.equal('none');
@@ -86,7 +86,7 @@ describeWith(chromium, 'secrets in a browser', () => {
     expect(await valueOf('db', 'local')).to.equal(before);
     await page.getByRole('button', { name: 'Enable' }).click();
     await page.getByText('Version 2 in local is enabled').waitFor();
-    await page.getByLabel('To').selectOption('production');
+    await page.getByLabel('To', { exact: true }).selectOption('production');
     await page.getByRole('button', { name: 'Copy the value' }).click();
     await page.getByText('The value of local is version 1 in production').waitFor();
     expect(await valueOf('db', 'production'))
@@ -104,10 +104,10 @@ describeWith(chromium, 'secrets in a browser', () => {
     await page.keyboard.type('blue');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'New key' }).waitFor();
-    const key = await page.locator('[data-copied]').innerText();
+    const key = await page.getByLabel('New key').innerText();
     expect((await consume(secrets.url, key, '/secrets?environment=local')).status).to.equal(200);
     await page.getByRole('link', { name: 'I have kept it' }).press('Enter');
-    await page.getByText('blue').waitFor();
+    await page.getByText('blue', { exact: true }).waitFor();
     expect(await page.content()).not.to.include(key);
     const former = page.getByRole('listitem').filter({ hasText: 'without a name' });
     await former.locator('summary').press('Enter');
