@@ -62,6 +62,8 @@ function pageOf(page: string): Page {
     for (const child of token.children ?? []) {
       const link = linkOf(child);
       if (link !== undefined) child.attrSet('href', addressOfLink(link, page, page));
+      const picture = child.type === 'image' ? child.attrGet('src') : null;
+      if (picture !== null) child.attrSet('src', addressOfLink(String(picture), page, page));
     }
   }
   return { title, parts, body: markdown.renderer.render(tokens, markdown.options, {}) };
