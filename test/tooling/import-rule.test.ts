@@ -23,6 +23,7 @@ const installed = [
   'pg-boss',
   'ioredis',
   'imapflow',
+  'openid-client',
   '@kubernetes/client-node',
   'zod',
   'pino',

@@ -20,6 +20,8 @@ type LoginParts = {
 
 type Login = { readonly name: string; readonly password: string; readonly address: string; readonly preferences: Preferences };
 
+type Given = { readonly subject: string; readonly password: string; readonly address: string };
+
 /** Names are one in any case and spelling of Unicode. */
 export const subjectOf = (name: string): string => named(name).normalize('NFKC').trim().toLowerCase();
 
@@ -51,6 +53,15 @@ export function createLogins({ store, config, limit, clock }: LoginParts) {
     return store.enterPerson({ ...person, ...preferences, createdAt: at, lastLoginAt: at, disabledAt: null });
   }
 
+  /** @returns that of `work`, which is called for the right password only */
+  const attempt = <T>({ subject, password, address }: Given, work: () => Promise<T | undefined>): Promise<T> =>
+    limit.attempt(`${clientIn(address)} ${subject}`, async () => {
+      const isRight = await isPassword(password, await hashesOf(subject));
+      const result = isRight ? await work() : undefined;
+      if (result === undefined) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Cookie' } });
+      return result;
+    });
+
   return {
     /** The person whose password is a setting. */
     first: { subject: admin, name: adminUsername },
@@ -59,12 +70,9 @@ export function createLogins({ store, config, limit, clock }: LoginParts) {
     /** @throws Problem 401 for a wrong name or password alike, 429 above the limit of failures */
     logIn: ({ name, password, address, preferences }: Login): Promise<Person> => {
       const subject = subjectOf(name);
-      return limit.attempt(`${clientIn(address)} ${subject}`, async () => {
-        const isRight = await isPassword(password, await hashesOf(subject));
-        const person = isRight ? await enter(subject, preferences) : undefined;
-        if (!person) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Cookie' } });
-        return person;
-      });
+      return attempt({ subject, password, address }, () => enter(subject, preferences));
     },
+    /** As `logIn`, for a person who is logged in and gives the password once more. */
+    confirm: (given: Given): Promise<true> => attempt(given, async () => true as const),
   };
 }

@@ -5,6 +5,7 @@ import type { Sessions } from '../../access/sessions.ts';
 import { areas, Problems } from '../../contract.ts';
 import { action, noFields, page, type Visit } from '../../pages.ts';
 import type { ConsoleStore } from '../../store.ts';
+import { hasPassword, type PasswordParts, passwordPages, passwordPath } from './password.ts';
 import { isLanguage } from '../../texts/texts.ts';
 import { field, form } from '../../view/forms.ts';
 import { densities, themes } from '../../view/frame.ts';
@@ -14,7 +15,7 @@ import { sessionTable } from '../../view/session-table.ts';
 import { pageHead, section } from '../../view/shell.ts';
 
 /** The console's own tables and sessions, which these pages ask beside the services. */
-export type OwnParts = {
+export type OwnParts = PasswordParts & {
   readonly store: Pick<ConsoleStore, 'choose' | 'sessionsOf' | 'listActions'>;
   readonly sessions: Pick<Sessions, 'living' | 'end' | 'endOthers'>;
 };
@@ -22,9 +23,16 @@ export type OwnParts = {
 const path = '/me';
 const area = 'me';
 
-export const mePages = (parts: OwnParts) => [overview(parts), endSession(parts), endOthers(parts), chooseZone(parts), chooseAppearance(parts)];
+export const mePages = (parts: OwnParts) => [
+  overview(parts),
+  endSession(parts),
+  endOthers(parts),
+  chooseZone(parts),
+  chooseAppearance(parts),
+  ...passwordPages(parts),
+];
 
-const overview = ({ store, sessions }: OwnParts) =>
+const overview = ({ store, sessions, logins }: OwnParts) =>
   page({
     path,
     area,
@@ -42,6 +50,7 @@ const overview = ({ store, sessions }: OwnParts) =>
             sessionTable(locale, { sessions: living, own: visit.session.id, endPath: (id) => `${path}/sessions/${id}/end` }),
             living.length > 1 ? othersButton(me.endOthers) : null,
           ),
+          hasPassword({ logins }, person) ? h('p', { class: 'buttons' }, h('a', { class: 'button', href: passwordPath }, me.password)) : null,
           section(me.zone, zoneForm(visit)),
           section(me.roles, rolesOf(visit)),
           actionsFormElement(),

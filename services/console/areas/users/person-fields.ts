@@ -1,30 +1,10 @@
-// Fields of a person: a password, and a role for each area.
+// The roles of a person as fields: one for each area.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { type Area, areas, Role, type Roles } from '../../contract.ts';
 import type { Fields } from '../../pages.ts';
-import { type Faults, field } from '../../view/forms.ts';
+import { field } from '../../view/forms.ts';
 import type { Locale } from '../../view/locale.ts';
-
-const leastPassword = 12;
-/** As long as the login takes. */
-const mostPassword = 1000;
-export const NewPassword = z
-  .string()
-  .min(leastPassword, { error: `must be at least ${leastPassword} characters long` })
-  .max(mostPassword, { error: `must be at most ${mostPassword} characters long` });
-
-export const passwordField = (locale: Locale, faults?: Faults): VNode =>
-  field(locale, {
-    kind: 'password',
-    name: 'password',
-    label: locale.t.users.password,
-    hint: locale.t.users.passwordHint(leastPassword),
-    faults,
-    isRequired: true,
-    maxLength: mostPassword,
-    autocomplete: 'new-password',
-  });
 
 const fieldOf = (area: Area) => `role-${area}`;
 /** An empty value of a required choice is none that a browser sends. */

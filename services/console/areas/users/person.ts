@@ -7,6 +7,7 @@ import { Common } from '../../../platform/problem.ts';
 import { isGuid } from '../../../platform/schema.ts';
 import { Problems } from '../../contract.ts';
 import { action, ById, noFields, page, type Visit } from '../../pages.ts';
+import { NewPassword, newPasswordField } from '../../new-password.ts';
 import type { Changed, People } from '../../people-store.ts';
 import type { ConsoleStore, Person } from '../../store.ts';
 import { detailList } from '../../view/details.ts';
@@ -15,7 +16,7 @@ import { actionBar, actionButton, actionsFormElement } from '../../view/lists.ts
 import { sessionTable } from '../../view/session-table.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, time } from '../../view/texts.ts';
-import { asFields, NewPassword, passwordField, roleChoices, roleFields, rolesIn, rolesText } from './person-fields.ts';
+import { asFields, roleChoices, roleFields, rolesIn, rolesText } from './person-fields.ts';
 
 export type UserParts = {
   readonly people: People;
@@ -77,7 +78,7 @@ const overview = (parts: UserParts) =>
             ? section(users.roles, form(locale, { path: `${at}/roles`, submit: locale.t.view.form.save }, roleChoices(locale, person.roles)))
             : null,
           isOwn(parts, person)
-            ? section(users.newPassword, form(locale, { path: `${at}/password`, submit: users.newPassword }, userName(person), passwordField(locale)))
+            ? section(users.setPassword, form(locale, { path: `${at}/password`, submit: users.setPassword }, newPasswordField(locale, { name: person.name })))
             : null,
           section(
             me.sessions,
@@ -91,9 +92,6 @@ const overview = (parts: UserParts) =>
       };
     },
   });
-
-/** A browser then keeps the password for this name, and not for that of the admin. */
-const userName = ({ name }: Person) => h('input', { type: 'text', name: 'username', autocomplete: 'username', value: name, hidden: true });
 
 function detailsOf(locale: Visit['locale'], { source, email, roles, createdAt, lastLoginAt }: Person): VNode {
   const { users } = locale.t;

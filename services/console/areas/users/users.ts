@@ -8,6 +8,7 @@ import { Common } from '../../../platform/problem.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { Problems } from '../../contract.ts';
 import { action, type Declared, page, pageRows, type Refilled, type Shown } from '../../pages.ts';
+import { NewPassword, newPasswordField } from '../../new-password.ts';
 import type { Listed } from '../../people-store.ts';
 import { field, form } from '../../view/forms.ts';
 import { type Column, rowLink, table } from '../../view/lists.ts';
@@ -16,7 +17,7 @@ import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { badge, time } from '../../view/texts.ts';
 import { admins, personPages, type UserParts, usersPath as path } from './person.ts';
-import { NewPassword, passwordField, roleChoices, roleFields, rolesIn, rolesText } from './person-fields.ts';
+import { roleChoices, roleFields, rolesIn, rolesText } from './person-fields.ts';
 
 export type { UserParts } from './person.ts';
 
@@ -101,7 +102,7 @@ function newPage(locale: Locale, { fields, faults }: Refilled): Shown {
           autocomplete: 'username',
           isFocused: true,
         }),
-        passwordField(locale, faults),
+        newPasswordField(locale, { faults }),
         roleChoices(locale, fields),
       ),
     ],

@@ -1,6 +1,6 @@
 // The people of the console: added, changed, disabled, deleted, and their sessions.
 import { expect } from 'chai';
-import { createBrowser, useConsole } from '../service.ts';
+import { createBrowser, password, useConsole } from '../service.ts';
 
 const everywhere = (role: string) =>
   Object.fromEntries(['events', 'links', 'listings', 'bookmarks', 'secrets', 'system'].map((area) => [`role-${area}`, role]));
@@ -191,6 +191,44 @@ describe('console people', () => {
       await admin.post(`/admin/users/${await idOf('admin')}/sessions/end`);
       expect((await other.get('/me')).status).to.equal(303);
       expect((await admin.get('/me')).status).to.equal(200);
+    });
+  });
+
+  describe('the own password', () => {
+    it('is changed by giving the former one, and ends all other sessions', async () => {
+      const { anna } = await withAnna();
+      const phone = console.browser();
+      await phone.logIn('anna', given);
+      expect((await anna.get('/me')).text).to.include('href="/me/password"');
+      expect((await anna.get('/me/password')).status).to.equal(200);
+      for (const [fields, fault] of [
+        [{ current: 'wrong', password: 'another password' }, 'This is not the password'],
+        [{ current: given, password: 'short' }, 'at least 12 characters'],
+        [{ password: 'another password' }, 'is required'],
+      ] as const) {
+        const { status, text } = await anna.post('/me/password/change', fields);
+        expect(status, fault).to.equal(400);
+        expect(text, fault).to.include(fault).and.not.include('value="another').and.not.include(`value="${given}`);
+      }
+      expect((await anna.post('/me/password/change', { current: given, password: 'another password' })).headers.get('location')).to.equal('/me');
+      expect((await anna.get('/me')).status).to.equal(200);
+      expect((await phone.get('/me')).status).to.equal(303);
+      expect((await phone.logIn('anna', given)).status).to.equal(401);
+      expect((await phone.logIn('anna', 'another password')).status).to.equal(303);
+    });
+
+    it('cannot be guessed there more often than at the login', async () => {
+      const { anna } = await withAnna();
+      for (let count = 0; count < 5; count++) expect((await anna.post('/me/password/change', { current: 'wrong', password: given })).status).to.equal(400);
+      expect((await anna.post('/me/password/change', { current: given, password: 'another password' })).status).to.equal(429);
+      expect((await anna.logIn('anna', given)).status).to.equal(429);
+    });
+
+    it('is not there for people whose password is kept elsewhere', async () => {
+      const admin = await console.loggedIn();
+      expect((await admin.get('/me')).text).to.not.include('/me/password');
+      expect((await admin.get('/me/password')).status).to.equal(404);
+      expect((await admin.post('/me/password/change', { current: password, password: given })).status).to.equal(404);
     });
   });
 
