@@ -115,8 +115,8 @@ const isServed = ({ now }: Locale, { isEnabled, notBefore, expiresAt }: Version)
 
 function versionText(locale: Locale, { version, isEnabled, createdAt, notBefore, expiresAt }: Version, isServedNow: boolean): VNode {
   const { secrets } = locale.t;
-  const isOver = expiresAt !== null && Date.parse(expiresAt) < locale.now.getTime();
-  const state = isServedNow ? badge('good', secrets.served) : isEnabled ? (isOver ? badge('bad', secrets.expired) : null) : badge('plain', secrets.disabled);
+  const state = isServedNow ? badge('good', secrets.served) : stateOf(locale, { isEnabled, notBefore, expiresAt });
+  const isOver = isPast(locale, expiresAt);
   return h(
     'div',
     { class: 'text' },
@@ -127,6 +127,16 @@ function versionText(locale: Locale, { version, isEnabled, createdAt, notBefore,
       expiresAt === null ? null : [`${isOver ? secrets.expired : secrets.expires} `, time(locale, expiresAt)],
     ),
   );
+}
+
+const isPast = ({ now }: Locale, time: string | null): boolean => time !== null && Date.parse(time) < now.getTime();
+
+/** Why a version is not served; nothing where a newer one is. */
+function stateOf(locale: Locale, { isEnabled, notBefore, expiresAt }: Pick<Version, 'isEnabled' | 'notBefore' | 'expiresAt'>): VNode | null {
+  const { secrets } = locale.t;
+  if (!isEnabled) return badge('plain', secrets.disabled);
+  if (isPast(locale, expiresAt)) return badge('bad', secrets.expired);
+  return notBefore === null || isPast(locale, notBefore) ? null : badge('info', secrets.notYet);
 }
 
 function buttonsOf({ t: { secrets } }: Locale, at: string, { version, isNewest }: { readonly version: Version; readonly isNewest: boolean }): VNode {

@@ -52,6 +52,7 @@ export const secrets: typeof english = {
   off: (version: number) => `v${version} wird nicht ausgeliefert`,
   made: 'hinzugefügt',
   served: 'ausgeliefert',
+  notYet: 'noch nicht ausgeliefert',
   disabled: 'abgeschaltet',
   inherited: (from: string) => `von ${from}`,
   inherits: (from: string) => `Anwendungen bekommen den Wert von ${from}.`,

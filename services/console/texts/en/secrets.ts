@@ -48,6 +48,7 @@ export const secrets = {
   off: (version: number) => `v${version} is not served`,
   made: 'added',
   served: 'served',
+  notYet: 'not served yet',
   disabled: 'disabled',
   inherited: (from: string) => `from ${from}`,
   inherits: (from: string) => `Applications get the value of ${from}.`,

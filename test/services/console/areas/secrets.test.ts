@@ -154,11 +154,12 @@ describe('console secrets', () => {
     await put('db', { expiresAt: '2020-01-01T00:00:00Z' });
     await put('db');
     await put('db', { isEnabled: false });
+    await put('db', { notBefore: inDays(2) });
     await running.manage('PUT', `/environments/production`, { inherits: 'local' });
     const { text } = await (await console.loggedIn()).get(at('/db'));
     const words = text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
     expect(words)
-      .to.match(/v3 disabled .*v2 served .*v1 expired /)
+      .to.match(/v4 not served yet .*v3 disabled .*v2 served .*v1 expired /)
       .and.include('Applications get the value of local.');
   });
 
