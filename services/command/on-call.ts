@@ -14,8 +14,8 @@ const count = (text: string) => {
 type Given = { readonly data: string; readonly json?: boolean };
 
 async function installationOf({ environment }: Parts, data: string) {
-  const { readInstallation } = await import('./installation.ts');
-  return readInstallation(await withDataFolder(environment, data));
+  const { installationSettings, readInstallation } = await import('./installation.ts');
+  return readInstallation(await withDataFolder(environment, data, installationSettings));
 }
 
 export const brokerActions = ['list', 'switch', 'reset'] as const;
@@ -91,8 +91,8 @@ function addDoctor(command: Command, parts: Parts): void {
     .addOption(jsonOption())
     .addOption(dataFolderOption())
     .action(async ({ data, json = false }: Given) => {
-      const { doctor } = await import('./doctor/doctor.ts');
-      const isWell = await doctor(await withDataFolder(environment, data), { print, json });
+      const [{ doctor }, { installationSettings }] = await Promise.all([import('./doctor/doctor.ts'), import('./installation.ts')]);
+      const isWell = await doctor(await withDataFolder(environment, data, installationSettings), { print, json });
       if (!isWell) process.exitCode = 1;
     });
 }

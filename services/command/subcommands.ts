@@ -14,8 +14,14 @@ type CommandLine = {
 export const dataFolderOption = () =>
   new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database, broker or service').default('.signalbox');
 
-export const withDataFolder = async (environment: Environment, data: string | undefined): Promise<Environment> =>
-  data === undefined ? environment : (await import('../laptop/data-folder.ts')).withLaptopSettings(data, environment);
+export const withDataFolder = async (environment: Environment, data: string | undefined, settings: Settings = {}): Promise<Environment> =>
+  data === undefined
+    ? environment
+    : (await import('../laptop/data-folder.ts')).withLaptopSettings(
+        data,
+        environment,
+        Object.values(settings).map(({ name }) => name),
+      );
 
 /** Loads the subcommand that was typed, or all of them to list them. */
 export async function addSubcommands(parent: Command, loaders: SubcommandLoaders, parts: CommandLine): Promise<void> {
@@ -89,7 +95,7 @@ function argumentOf(operands: string): Argument {
 
 function addSubcommand(
   command: Command,
-  { summary, operands, options, isForDataFolder, usageExitCode, run }: Subcommand,
+  { summary, operands, options, settings, isForDataFolder, usageExitCode, run }: Subcommand,
   { environment, print, writeError }: CommandLine,
 ): void {
   command.description(summary);
@@ -112,10 +118,10 @@ function addSubcommand(
     };
     const unhear = () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    const { data, ...given } = command.opts<{ data?: string }>();
-    const call = { options: given, rest: command.args, print, writeError, stopping: stop.signal };
-    process.exitCode = await withDataFolder(environment, data)
-      .then((settings) => run({ ...call, environment: settings }))
+    const { data, ...typed } = command.opts<{ data?: string }>();
+    const call = { options: typed, rest: command.args, print, writeError, stopping: stop.signal };
+    process.exitCode = await withDataFolder(environment, data, settings)
+      .then((given) => run({ ...call, environment: given }))
       .finally(unhear);
   });
 }

@@ -88,14 +88,18 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
   }
 }
 
-const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl|Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)?$/;
+const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
+/** Only a command that reads such a setting is meant by it: a shell with the credentials of a laptop has `Jwt__Key`, too. */
+const namesService = /^(Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)?$/;
 
 /**
- * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database, a broker or a service.
+ * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database, a broker, or a service that the command asks.
+ * @param reads names of the settings that the command reads
  * @throws Error when none runs
  */
-export async function withLaptopSettings(data: string, environment: Environment): Promise<Environment> {
-  if (Object.keys(environment).some((name) => namesServer.test(name) && environment[name])) return environment;
+export async function withLaptopSettings(data: string, environment: Environment, reads: readonly string[] = []): Promise<Environment> {
+  const isElsewhere = (name: string) => namesServer.test(name) || (namesService.test(name) && reads.includes(name.replace(/_FILE$/, '')));
+  if (Object.keys(environment).some((name) => isElsewhere(name) && environment[name])) return environment;
   const file = join(data, 'credentials.env');
   const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);

@@ -97,6 +97,15 @@ describe('withLaptopSettings', () => {
       expect(await withLaptopSettings(folder, { [name]: 'elsewhere' })).to.deep.equal({ [name]: 'elsewhere' });
     });
 
+  for (const name of ['Jwt__Key', 'SIGNALBOX_SECRETS_URL_FILE', 'Console__RelayUrl'])
+    it(`adds nothing beside ${name} for a command that reads it, and all that is missing for another`, async () => {
+      const given = { [name]: 'elsewhere' };
+      expect(await withLaptopSettings(folder, given, [name.replace('_FILE', '')])).to.deep.equal(given);
+      expect(await withLaptopSettings(folder, given, ['DATABASE_URL']))
+        .to.include(given)
+        .and.to.have.property('DATABASE_URL');
+    });
+
   it('tells to start what does not run', async () => {
     await lockFor(folder, spawnSync('true').pid);
     expect(await withLaptopSettings(folder, {}).then(() => undefined, String)).to.contain('start it first (npm start)');
