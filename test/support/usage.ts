@@ -9,10 +9,14 @@ export const mebibyte = 1_048_576;
 /** For `describeWith`: tests that measure what a process uses. */
 export const procfs: Need = { name: 'memory', missing: existsSync('/proc/self/status') ? undefined : 'no /proc' };
 
-export function residentBytes(pid: number): number {
+export const residentBytes = (pid: number): number => bytesOf(pid, 'VmRSS');
+/** Without files that are mapped, which the system takes back when it needs memory. */
+export const anonymousBytes = (pid: number): number => bytesOf(pid, 'RssAnon');
+
+function bytesOf(pid: number, line: 'VmRSS' | 'RssAnon'): number {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) throw new Error(`process ${pid} has ended`);
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? NaN) * 1024;
+  return Number(new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? NaN) * 1024;
 }
 
 const msPerTick = 10; // USER_HZ, which is 100 wherever Linux runs
