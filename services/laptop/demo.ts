@@ -1,4 +1,4 @@
-// `signalbox demo`: sends a signed example delivery to the running relay, waits until the dashboard API shows it, adds and finds a bookmark, takes a listing in, ranks the links of a newsletter, and fills two applications with secrets.
+// `signalbox demo`: fills a running Signalbox with examples: signed deliveries, one of which it follows to the dashboard API, newsletters with ranked links, bookmarks, listings, and secrets of two applications.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials, readAddresses } from './data-folder.ts';
+import { bookmarksFile, deliveries, listings, newsletters } from './demo-content.ts';
 import { vaulted } from './demo-secrets.ts';
 import { portOf, usualPortBase } from './up.ts';
 
@@ -33,9 +34,12 @@ export async function demo(options: { environment: Environment; data: string; po
   const relay = urlOf('webhook-relay', 'Console__RelayUrl');
   const intake = urlOf('webhook-intake', 'Console__IntakeUrl');
 
+  const secret = credentials('Forge__WebhookSecrets');
+  for (const { event, payload } of deliveries) await deliver(relay, secret, { event, payload, deliveryId: randomUUID() });
   const deliveryId = randomUUID();
+  const example = z.looseObject({}).parse(JSON.parse(await readFile(new URL('example-delivery.json', import.meta.url), 'utf8')));
   const begun = performance.now();
-  const accepted = await deliver(relay, credentials('Forge__WebhookSecrets'), deliveryId);
+  const accepted = await deliver(relay, secret, { event: 'issues', payload: example, deliveryId });
   show('relay', 202, [accepted.id, `delivery ${deliveryId}, score ${accepted.priority.finalScore}: ${accepted.priority.description}`]);
 
   const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
@@ -45,10 +49,10 @@ export async function demo(options: { environment: Environment; data: string; po
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
   const links = await ranked(urlOf('link-digest', 'Console__DigestUrl'), keys);
   if ('retryAfter' in links) show('digest', 429, [`too many logins: its links can be read again in ${links.retryAfter} s`]);
-  else show('digest', 202, ['a newsletter, its links ranked:', ...links.map(({ priorityScore, title }) => `${priorityScore.toFixed(2)}  ${title}`)]);
+  else show('digest', 202, ['two newsletters, their links ranked:', ...links.map(({ priorityScore, title }) => `${priorityScore.toFixed(2)}  ${title}`)]);
 
   const bookmark = await bookmarked(urlOf('bookmarks', 'Console__BookmarksUrl'), credentials('Bookmarks__ApiKeys'));
-  show('bookmarks', 201, [`/api/bookmarks/${bookmark.id}`, `"${bookmark.title}", found by "nalbo", and deleted again`]);
+  show('bookmarks', 200, [`/api/bookmarks/${bookmark.id}`, `"${bookmark.title}", found by "terlock"`]);
 
   const listing = await triaged(urlOf('listings', 'Console__ListingsUrl'), credentials('Listings__AccessTokens'));
   show('listings', 200, [`/api/properties/${listing.id}`, `"${listing.address}", found by "exampl", ${listing.priceMonthly} a month`]);
@@ -56,17 +60,7 @@ export async function demo(options: { environment: Environment; data: string; po
   show('secrets', 200, await vaulted(urlOf('secrets', 'Console__SecretsUrl'), credentials('Management__AdminApiKey')));
 }
 
-const newsletter = `From: Signalbox <demo@example.org>
-To: reader@example.org
-Subject: Signalbox Weekly
-Content-Type: text/html; charset=utf-8
-
-<h1>Signalbox Weekly</h1>
-<p><a href="https://example.org/signalbox/queues">What queues are for</a></p>
-<p><a href="https://example.org/signalbox/signals">Signals and interlocking</a></p>
-`.replaceAll('\n', '\r\n');
-
-/** The same newsletter each time, so that there is one of it. @returns its links, as they are ranked, or when the next login is allowed */
+/** The same newsletters each time, so that there is one of each. @returns their links, as they are ranked, or when the next login is allowed */
 async function ranked(service: string, { ingestToken, password }: { ingestToken: string; password: string }) {
   const ask = async (path: string, init: RequestInit) => {
     const response = await fetch(`${service}/api${path}`, init);
@@ -75,7 +69,7 @@ async function ranked(service: string, { ingestToken, password }: { ingestToken:
   };
   const refusalOf = async (response: Response) => new Error(`The link digest answered ${response.status}: ${await response.text()}`);
   const mail = { 'Content-Type': 'message/rfc822', 'X-Ingest-Token': ingestToken };
-  await ask('/ingest/email', { method: 'POST', headers: mail, body: newsletter });
+  for (const body of newsletters) await ask('/ingest/email', { method: 'POST', headers: mail, body });
   const login = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
   const response = await fetch(`${service}/api/auth/login`, login);
   if (response.status === 429) return { retryAfter: response.headers.get('Retry-After') };
@@ -89,39 +83,30 @@ async function ranked(service: string, { ingestToken, password }: { ingestToken:
   throw new Error(`The newsletter did not appear within ${shownWithinMs / 1000} s; see the log`);
 }
 
-/** @returns what was added, as the search answers it */
+/** What is there already is left as it is. @returns a bookmark, as the search answers it */
 async function bookmarked(catalogue: string, key: string) {
   const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${catalogue}/api/bookmarks${path}`, { ...init, headers: { 'X-Api-Key': key, 'Content-Type': 'application/json' } });
+    const response = await fetch(`${catalogue}/api${path}`, { ...init, headers: { 'X-Api-Key': key, 'Content-Type': 'text/html' } });
     if (!response.ok) throw new Error(`The bookmark catalogue answered ${response.status}: ${await response.text()}`);
-    return response;
+    return response.json();
   };
-  const added = Bookmark.parse(await (await ask('', { method: 'POST', body: '{"title":"Signalbox","url":"https://example.org/signalbox"}' })).json());
-  const found = z.array(Bookmark).parse(await (await ask('?q=nalbo')).json());
-  await ask(`/${added.id}`, { method: 'DELETE' });
-  const bookmark = found.find(({ id }) => id === added.id);
+  await ask('/import', { method: 'POST', body: bookmarksFile });
+  const [bookmark] = z.array(Bookmark).parse(await ask('/bookmarks?q=terlock&limit=1'));
   if (!bookmark) throw new Error('The bookmark was not found; see the log');
   return bookmark;
 }
 
-/** The same listing each time, so that there is one of it. @returns what was taken in, as the search answers it */
+/** The same listings each time, so that there is one of each. @returns one, as the search answers it */
 async function triaged(service: string, token: string) {
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${service}/api${path}`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
     if (!response.ok) throw new Error(`The listing triage service answered ${response.status}: ${await response.text()}`);
     return response;
   };
-  const example = {
-    sourceId: 'demo',
-    sourceUrl: 'https://example.org/for-rent/demo/1',
-    address: '1 Example Street, Dublin 2',
-    eircode: 'D02 X285',
-    priceMonthly: 1850,
-  };
-  await ask('/ingest/properties', { method: 'POST', body: JSON.stringify([example]) });
+  for (const taken of listings()) await ask('/ingest/properties', { method: 'POST', body: JSON.stringify(taken) });
   // A user may have approved or recycled it since the first demo.
   const pages = ['inbox', 'approved', 'recycled'].map(async (status) => (await ask(`/properties?status=${status}&search=exampl&routingKeys=D02`)).json());
-  const listing = (await Promise.all(pages)).flatMap((page) => Listings.parse(page).items).find(({ sourceId }) => sourceId === example.sourceId);
+  const listing = (await Promise.all(pages)).flatMap((page) => Listings.parse(page).items).find(({ sourceId }) => sourceId === 'demo');
   if (!listing) throw new Error('The listing was not found; see the log');
   return listing;
 }
@@ -134,15 +119,16 @@ async function readCredentials(file: string, environment: Environment): Promise<
   return (name) => (settingText(environment, name) ?? values[name] ?? '').split(',')[0] ?? '';
 }
 
-async function deliver(relay: string, secret: string, deliveryId: string) {
-  const example: unknown = JSON.parse(await readFile(new URL('example-delivery.json', import.meta.url), 'utf8'));
+type Delivery = { readonly event: string; readonly payload: object; readonly deliveryId: string };
+
+async function deliver(relay: string, secret: string, { event, payload, deliveryId }: Delivery) {
   // The intake takes an equal payload for the same delivery, sent again.
-  const body = JSON.stringify({ ...z.looseObject({}).parse(example), demo: deliveryId });
+  const body = JSON.stringify({ ...payload, demo: deliveryId });
   const response = await fetch(`${relay}/Forge`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
-      'X-Forge-Event': 'issues',
+      'X-Forge-Event': event,
       'X-Forge-Delivery': deliveryId,
       'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
     },
