@@ -122,12 +122,25 @@ const Version = z.object({
 });
 export type Version = z.output<typeof Version>;
 
-export type RowCounts = Record<PlainTable | 'versions', number>;
-export const noRows = (): RowCounts => ({ applications: 0, application_keys: 0, environments: 0, configurations: 0, secrets: 0, secret_reads: 0, versions: 0 });
+export type RowCounts = Record<PlainTable | 'versions' | 'accounts', number>;
+export const noRows = (): RowCounts => ({
+  applications: 0,
+  application_keys: 0,
+  accounts: 0,
+  environments: 0,
+  configurations: 0,
+  secrets: 0,
+  secret_reads: 0,
+  versions: 0,
+});
 
-/** `2 applications, 3 environments, …` */
-export const inWords = ({ applications, application_keys: keys, environments, configurations, secrets, versions }: RowCounts): string =>
-  `${applications} applications, ${keys} keys, ${environments} environments, ${configurations} configuration entries, ${secrets} secrets, ${versions} versions`;
+/** A bound ServiceAccount is a row of `application_keys`, and is counted by itself. */
+export const countOf = (table: PlainTable, row: unknown): PlainTable | 'accounts' =>
+  table === 'application_keys' && typeof Reflect.get(Object(row), 'account') === 'string' ? 'accounts' : table;
+
+/** `2 applications, 3 keys, …` */
+export const inWords = ({ applications, application_keys: keys, accounts, environments, configurations, secrets, versions }: RowCounts): string =>
+  `${applications} applications, ${keys} keys, ${accounts} bound ServiceAccounts, ${environments} environments, ${configurations} configuration entries, ${secrets} secrets, ${versions} versions`;
 
 export const BackupRecord = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('row'), table: z.enum(plainTables), row: z.looseObject({}) }),

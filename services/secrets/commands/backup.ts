@@ -4,7 +4,7 @@ import { readSettings } from '../../platform/config/config.ts';
 import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
-import { inWords, noRows, plainTables, readBackupKey, type RowCounts, sealLines, type Version } from './backup-file.ts';
+import { countOf, inWords, noRows, plainTables, readBackupKey, type RowCounts, sealLines, type Version } from './backup-file.ts';
 import { requireKeyring, withStore } from './database.ts';
 import { writeLines } from './files.ts';
 import { createRecorder } from './recorder.ts';
@@ -41,7 +41,7 @@ export const backup: Subcommand = {
 async function* linesOf(snapshot: Snapshot, keyring: Keyring, rows: RowCounts): AsyncGenerator<string> {
   for (const table of plainTables) {
     for await (const { row } of snapshot.rows(table)) {
-      rows[table]++;
+      rows[countOf(table, row)]++;
       yield JSON.stringify({ kind: 'row', table, row });
     }
   }

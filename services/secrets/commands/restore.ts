@@ -8,7 +8,7 @@ import { aadFieldsOf, sealValue } from '../encryption/envelope.ts';
 import { createKeyCheck } from '../encryption/key-check.ts';
 import type { MasterKey } from '../encryption/master-keys.ts';
 import { createManagementStore, type NewVersion } from '../management/store.ts';
-import { BackupRecord, BackupRefused, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
+import { BackupRecord, BackupRefused, countOf, inWords, noRows, openLines, plainTables, readBackupKey, type RowCounts, type Version } from './backup-file.ts';
 import { requireKeyring, withStore } from './database.ts';
 import { explainFile } from './files.ts';
 import { createRecorder, NotEmpty } from './recorder.ts';
@@ -55,10 +55,9 @@ async function restoreAll(store: RestoreStore, lines: AsyncIterable<string>, { a
   let batch: BackupRecord[] = [];
   const insert = async () => {
     for (const table of plainTables) {
-      rows[table] += await store.insert(
-        table,
-        batch.flatMap((record) => (record.kind === 'row' && record.table === table ? [record.row] : [])),
-      );
+      const found = batch.flatMap((record) => (record.kind === 'row' && record.table === table ? [record.row] : []));
+      await store.insert(table, found);
+      for (const row of found) rows[countOf(table, row)]++;
     }
     rows.versions += await store.insertVersions(batch.filter((record) => record.kind === 'version').map(({ row }) => reseal(row, active)));
     batch = [];

@@ -76,6 +76,7 @@ describe('signalbox secrets backup and restore', () => {
       await putSecret(url, slug, 'times', { value: secretValue('always'), notBefore: '2020-01-01T00:00:00.123Z', expiresAt: '2999-12-31T23:59:59.999Z' });
       await putSecret(url, slug, 'times', { value: secretValue('over'), expiresAt: '2020-01-01T00:00:00Z' });
       await manage(url, 'POST', `/${slug}/configurations`, { environmentSlug: 'local', key: 'a:b', value: '$1 — €', description: 'd' });
+      await manage(url, 'PUT', `/${slug}/service-accounts/${slug}/web`);
     }
     // Deleted, with its slug taken again.
     const { slug, key } = await newApplication(url, 'Gone');
@@ -100,6 +101,7 @@ describe('signalbox secrets backup and restore', () => {
       managed: await Promise.all(
         applications.map(async ({ slug }) => ({
           environments: await management.environments(slug),
+          accounts: await management.accounts(slug),
           secrets: await management.secrets(slug),
           configurations: await management.configurations(slug),
           versions: await Promise.all(Object.keys({ ...values, times: 0 }).map((name) => outcome(management.versions(slug, name, 'local')))),
@@ -135,7 +137,7 @@ describe('signalbox secrets backup and restore', () => {
       code: 0,
       signal: null,
       out: '',
-      err: 'restored: 4 applications, 4 keys, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n',
+      err: 'restored: 4 applications, 4 keys, 2 bound ServiceAccounts, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n',
     });
     const service = await startService({ databaseUrl: target.url, environment: { Encryption__MasterKeys: otherMasterKeys } });
     try {
@@ -183,18 +185,21 @@ describe('signalbox secrets backup and restore', () => {
 
   it('work through standard output and input', async () => {
     const { code, out, err } = await secretsCommand(['backup'], settings(running.databaseUrl));
-    expect([code, err]).to.deep.equal([0, 'backed up: 4 applications, 4 keys, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n']);
+    expect([code, err]).to.deep.equal([
+      0,
+      'backed up: 4 applications, 4 keys, 2 bound ServiceAccounts, 6 environments, 2 configuration entries, 11 secrets, 17 versions\n',
+    ]);
     const target = await newTarget();
     expect((await secretsCommand(['restore'], { ...settings(target.url), input: out })).code).to.equal(0);
     const restored = await rowsIn(target.url);
-    expect(restored.filter((_, index) => tables[index] !== 'secret_reads')).to.deep.equal([4, 4, 6, 2, 11, 17]);
+    expect(restored.filter((_, index) => tables[index] !== 'secret_reads')).to.deep.equal([4, 6, 6, 2, 11, 17]);
   });
 
   it('work on a service that holds nothing', async () => {
     const [source, target] = [await newTarget(), await newTarget()];
     const { out } = await secretsCommand(['backup'], settings(source.url));
     expect((await secretsCommand(['restore'], { ...settings(target.url), input: out })).err).to.equal(
-      'restored: 0 applications, 0 keys, 0 environments, 0 configuration entries, 0 secrets, 0 versions\n',
+      'restored: 0 applications, 0 keys, 0 bound ServiceAccounts, 0 environments, 0 configuration entries, 0 secrets, 0 versions\n',
     );
   });
 
