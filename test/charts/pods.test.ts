@@ -30,10 +30,13 @@ describeWith(helm, 'a pod', () => {
   });
 
   it('of the secrets service has a token of the API, and rights for reviews, only where it checks tokens of ServiceAccounts', async () => {
-    const withTokens = { services: { secrets: { settings: { Secrets__ServiceAccounts: 'on' } } } };
+    const withTokens = (Secrets__ServiceAccounts: string) => ({ services: { secrets: { settings: { Secrets__ServiceAccounts } } } });
+    // In any case and with spaces, as the service reads it.
     for (const [values, hasToken] of [
       [undefined, false],
-      [withTokens, true],
+      [withTokens('off'), false],
+      [withTokens('on'), true],
+      [withTokens(' On '), true],
     ] as const) {
       const manifests = await render(values);
       const tokens = podsOf(manifests).filter(({ owner, pod }) => owner.kind !== 'Job' && pod.spec.automountServiceAccountToken !== false);

@@ -28,7 +28,7 @@
 
 {{/* Whether a workload asks the API server about tokens of ServiceAccounts; 'true' or empty. The argument is the workload */}}
 {{- define "signalbox.checksTokens" -}}
-{{- if and (eq .component "secrets") (eq (get (.settings | default dict) "Secrets__ServiceAccounts" | toString) "on") -}}
+{{- if and (eq .component "secrets") (eq (get (.settings | default dict) "Secrets__ServiceAccounts" | toString | trim | lower) "on") -}}
 true
 {{- end -}}
 {{- end -}}
