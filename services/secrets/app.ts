@@ -99,7 +99,7 @@ export function createSecretsApp(parts: SecretsParts): App {
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
     routes: [
       ...[...managementRoutes, ...tagged(tags.reading, consumerRoutes({ reader, store: consumerStore, keyUses, clock }))].map(withRefusals),
-      ...compatibleRoutes(config, reader),
+      ...compatibleRoutes(config, { reader, clock }),
     ],
     areas: [
       { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, { ...administrator, ofConsole: config.consoleTokens }), failureLimit },
@@ -125,9 +125,9 @@ function withRefusals(route: AnyRoute): AnyRoute {
 }
 
 /** Reads in the wire forms of other products, where they are switched on. */
-const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, reader: SecretReader): AnyRoute[] => [
-  ...(vault === 'on' ? tagged(vaultTag, vaultRoutes({ reader })) : []),
-  ...(keyVault === 'on' ? tagged(keyVaultTag, keyVaultRoutes({ reader })) : []),
+const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, parts: { readonly reader: SecretReader; readonly clock: () => Date }): AnyRoute[] => [
+  ...(vault === 'on' ? tagged(vaultTag, vaultRoutes(parts)) : []),
+  ...(keyVault === 'on' ? tagged(keyVaultTag, keyVaultRoutes(parts)) : []),
 ];
 
 /** Work of the service by itself: its own tables, and events of what expires or is unused. */

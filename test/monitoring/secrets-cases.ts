@@ -44,6 +44,24 @@ export const secretsCases = [
     silent: { 'at reads of what is not there': [{ [onSecrets('signalbox_secrets_reads_total', { outcome: 'not-found' })]: rising(5) }, '20m'] },
   },
   {
+    alert: 'SignalboxTokenReviewsFailing',
+    labels: { severity: 'critical', namespace, pod: 'secrets-0' },
+    fires: {
+      'while reviews get no answer': [
+        {
+          [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'failed' })]: rising(1),
+          [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'accepted' })]: rising(9),
+        },
+        '12m',
+      ],
+      'while the signing keys cannot be read': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'keys-failed' })]: rising(1) }, '12m'],
+    },
+    silent: {
+      'after a short outage': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'failed' })]: '0 0 9+0x60' }, '12m'],
+      'while tokens of strangers are refused': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'refused' })]: rising(9) }, '20m'],
+    },
+  },
+  {
     alert: 'SignalboxAuditBehind',
     labels: { severity: 'warning', namespace, pod: 'secrets-0' },
     fires: { 'when thousands wait': [{ [onSecrets('signalbox_secrets_audit_waiting')]: always(5001) }, '6m'] },

@@ -64,7 +64,7 @@ async function requireKey(reader: SecretReader, headers: IncomingHttpHeaders): P
   if ((await reader.keyIdOf(await hashIn(reader, headers))) === undefined) throw unauthorized(headers);
 }
 
-type KeyVaultParts = { readonly reader: SecretReader };
+type KeyVaultParts = { readonly reader: SecretReader; readonly clock: () => Date };
 
 /** Members that all routes but the login have; each checks the key in the statement that reads, and before any other refusal. */
 const ofKeyVault = (reader: SecretReader) =>

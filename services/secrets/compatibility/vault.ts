@@ -1,6 +1,5 @@
 // Reads in the wire form of Vault's KV version 2, for its unmodified clients: the token is the key of an application, the mount is the environment.
 import type { IncomingHttpHeaders } from 'node:http';
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { throwingGuard } from '../../platform/http/credentials.ts';
@@ -10,7 +9,7 @@ import { Common } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { notFound, type SecretReader } from '../consumer/reader.ts';
-import { isToken } from '../consumer/account-tokens.ts';
+import { expiryOfToken, isToken, secondsUntil } from '../consumer/account-tokens.ts';
 import { describedUnkept, unkept } from '../contract.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
@@ -56,7 +55,7 @@ const Path = z.string().describe('The name of a secret, slashes as they are');
 const OfEnvironment = z.object({ environment: z.string().describe('The slug of the environment') });
 const OfSecret = OfEnvironment.extend({ path: Path });
 
-type VaultParts = { readonly reader: SecretReader };
+type VaultParts = { readonly reader: SecretReader; readonly clock: () => Date };
 
 export const vaultRoutes = (parts: VaultParts): AnyRoute[] => [
   ...(parts.reader.takesTokens ? accountLogin(parts) : []),
@@ -74,12 +73,11 @@ const enveloped = (requestId: string, data: string) =>
     unkept,
   );
 
-/** When the token of a ServiceAccount expires; a key does not by itself. */
-function expiryOf(token: string): Date | undefined {
-  const { exp } = isToken(token) ? decodeJwt(token) : {};
-  return exp === undefined ? undefined : new Date(exp * 1000);
+/** Vault's time to live of a credential: 0 for a key, which does not expire by itself. */
+function ttlOf(credential: string, clock: () => Date): number {
+  const expiresAt = expiryOfToken(credential);
+  return expiresAt === undefined ? 0 : secondsUntil(expiresAt, clock());
 }
-const secondsUntil = (time: Date | undefined) => (time === undefined ? 0 : Math.max(0, Math.floor((time.getTime() - Date.now()) / 1000)));
 
 const Login = z.object({
   jwt: z.string().min(1).describe('The token of a ServiceAccount'),
@@ -89,7 +87,7 @@ const json = 'application/json';
 /** Vault reads every body as JSON: its own client names no media type, curl that of a form. */
 const loginBody = rawBody({ mediaTypes: [json, 'application/x-www-form-urlencoded'], isTypeOptional: true, maxBytes: 16 * 1024, timeoutMs: 10_000 });
 
-const accountLogin = ({ reader }: VaultParts) =>
+const accountLogin = ({ reader, clock }: VaultParts) =>
   (['post', 'put'] as const).map((method) =>
     route({
       method,
@@ -112,14 +110,14 @@ const accountLogin = ({ reader }: VaultParts) =>
         if (accessor === undefined) throw permissionDenied();
         const policies = ['default'];
         const token = { client_token: data.jwt, accessor, policies, token_policies: policies, metadata: { role: data.role ?? '' }, entity_id: '' };
-        const auth = { ...token, lease_duration: secondsUntil(expiryOf(data.jwt)), renewable: false, token_type: 'service', orphan: true, num_uses: 0 };
+        const auth = { ...token, lease_duration: ttlOf(data.jwt, clock), renewable: false, token_type: 'service', orphan: true, num_uses: 0 };
         const nothing = { lease_id: '', renewable: false, lease_duration: 0, data: null, wrap_info: null, warnings: null };
         return answer(200, { request_id: requestId, ...nothing, auth }, unkept);
       },
     }),
   );
 
-function loginReads({ reader }: VaultParts) {
+function loginReads({ reader, clock }: VaultParts) {
   return [
     route({
       method: 'get',
@@ -133,10 +131,9 @@ function loginReads({ reader }: VaultParts) {
       async handle({ headers, requestId }) {
         const keyId = await requireKey(reader, headers);
         const token = { accessor: keyId, display_name: 'token', type: 'service', policies: ['default'], path: 'auth/token/create', meta: null, entity_id: '' };
-        const expiresAt = expiryOf(tokenIn(headers));
         const times = {
-          ttl: secondsUntil(expiresAt),
-          expire_time: expiresAt?.toISOString() ?? null,
+          ttl: ttlOf(tokenIn(headers), clock),
+          expire_time: expiryOfToken(tokenIn(headers))?.toISOString() ?? null,
           creation_ttl: 0,
           explicit_max_ttl: 0,
           num_uses: 0,

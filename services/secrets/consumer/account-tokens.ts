@@ -1,6 +1,6 @@
 // Tokens of Kubernetes ServiceAccounts: the signature is checked here, so that a forged one asks no other server; the API server decides on the rest.
 import { hash } from 'node:crypto';
-import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Call } from '../../platform/api-server.ts';
 import type { Log } from '../../platform/log.ts';
@@ -28,6 +28,7 @@ const maxReviews = { atOnce: 8, waitMs: 5000 };
 /** Clocks may differ; the API server goes by its own. */
 const toleranceSeconds = 60;
 const keys = { url: new URL('https://kubernetes.default.svc/openid/v1/jwks'), cooldownDuration: 5000 };
+const keysCall = { method: 'GET', path: keys.url.pathname, accept: 'application/jwk-set+json, application/json' } as const;
 
 const SigningKeys = z.object({ keys: z.array(z.looseObject({})) });
 const Review = z.object({
@@ -44,13 +45,22 @@ const unavailable = () => Common.unavailable({ headers: { 'Retry-After': '5' } }
 /** Whether a credential is a token, and not a key of an application, which has no dots. */
 export const isToken = (credential: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
 
+/** When a credential that was accepted expires; undefined for a key, whose end is not in it. */
+export function expiryOfToken(credential: string): Date | undefined {
+  const { exp } = isToken(credential) ? decodeJwt(credential) : {};
+  return exp === undefined ? undefined : new Date(exp * 1000);
+}
+
+/** Whole seconds, 0 for a time that has passed. */
+export const secondsUntil = (time: Date, now: Date): number => Math.max(0, Math.floor((time.getTime() - now.getTime()) / 1000));
+
 /** It is there in every process, so that a dashboard finds it before the first token. */
 export const countReviews = (metrics: Metrics) =>
   metrics.counter({
     name: 'signalbox_secrets_token_reviews_total',
-    help: 'Tokens of ServiceAccounts that the API server was asked about, by outcome',
+    help: 'Questions to the API server about tokens of ServiceAccounts, by outcome: failed without an answer to a review, keys-failed without its signing keys',
     labels: ['outcome'],
-    series: [{ outcome: 'accepted' }, { outcome: 'refused' }, { outcome: 'failed' }],
+    series: ['accepted', 'refused', 'failed', 'keys-failed'].map((outcome) => ({ outcome })),
   });
 
 export type AccountTokens = ReturnType<typeof createAccountTokens>;
@@ -60,16 +70,15 @@ export function createAccountTokens({ apiServer, audience, log, reviews, clock }
   const turns = createSemaphore(maxReviews.atOnce);
   const signingKeys = createRemoteJWKSet(keys.url, {
     ...keys,
-    [customFetch]: async () =>
-      Response.json(await ask({ method: 'GET', path: keys.url.pathname, accept: 'application/jwk-set+json, application/json' }, SigningKeys)),
+    [customFetch]: async () => Response.json(await ask(keysCall, SigningKeys, 'keys-failed')),
   });
 
   /** @throws Problem 503 */
-  async function ask<S extends z.ZodType>(call: Call, schema: S): Promise<z.output<S>> {
+  async function ask<S extends z.ZodType>(call: Call, schema: S, failure: 'failed' | 'keys-failed'): Promise<z.output<S>> {
     try {
       return schema.parse(await apiServer.json(call));
     } catch (error) {
-      reviews.inc({ outcome: 'failed' });
+      reviews.inc({ outcome: failure });
       log.warn({ error }, 'asking the API server about the token of a ServiceAccount failed, read refused');
       throw unavailable();
     }
@@ -93,7 +102,7 @@ export function createAccountTokens({ apiServer, audience, log, reviews, clock }
     try {
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: [audience] } };
       const path = '/apis/authentication.k8s.io/v1/tokenreviews';
-      const { status } = await ask({ method: 'POST', path, body, contentType: 'application/json' }, Review);
+      const { status } = await ask({ method: 'POST', path, body, contentType: 'application/json' }, Review, 'failed');
       const isAccepted = status.authenticated && status.audiences.includes(audience);
       const [, account] = (isAccepted ? ofAccount.exec(status.user.username) : null) ?? [];
       reviews.inc({ outcome: account === undefined ? 'refused' : 'accepted' });

@@ -1,17 +1,21 @@
 // The clients of Vault and of Azure Key Vault in Python and Go, as their packages come from PyPI and the module proxy.
 import { execFile, execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { commandLine } from '../../../support/programs.ts';
 import { describeWith } from '../../../support/need.ts';
-import { newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
+import { kubernetes } from '../../../support/kubernetes.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { manage, migrations, newApplication, putSecret, secretValue, startService, type TestApplication, type TestService, useService } from '../service.ts';
+import { type ClusterAccounts, createClusterAccounts } from '../consumer/cluster-accounts.ts';
 import { type HttpsFront, startHttpsFront } from './https-front.ts';
 
 const host = 'local.vault.example.test';
 const minutes = 60_000;
+const compatible = { Compatibility__Vault: 'on', Compatibility__KeyVault: 'on' };
 
 const python = `
 import hvac, json, os, sys
@@ -40,6 +44,67 @@ try:
 except ResourceNotFoundError:
     said["azureMissing"] = True
 print(json.dumps(said))
+`;
+
+/** In a pod: a token of its ServiceAccount in a file, and no key. */
+const pythonInPod = `
+import hvac, json, os, sys
+from azure.identity import DefaultAzureCredential
+from azure.keyvault.secrets import SecretClient
+
+said = {}
+vault = hvac.Client(url=os.environ["VAULT_ADDR"])
+with open(os.environ["AZURE_FEDERATED_TOKEN_FILE"]) as file:
+    said["lease"] = vault.auth.kubernetes.login(role="any", jwt=file.read())["auth"]["lease_duration"] > 3000
+said["authenticated"] = vault.is_authenticated()
+said["vault"] = vault.secrets.kv.v2.read_secret_version(mount_point="local", path="team/db", raise_on_deleted_version=True)["data"]["data"]["value"]
+try:
+    hvac.Client(url=os.environ["VAULT_ADDR"]).auth.kubernetes.login(role="any", jwt="x.y.z")
+except hvac.exceptions.Forbidden:
+    said["denied"] = True
+said["azure"] = SecretClient(vault_url=sys.argv[1], credential=DefaultAzureCredential()).get_secret("db-password").value
+print(json.dumps(said))
+`;
+
+const goInPod = `package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+
+	vault "github.com/hashicorp/vault/api"
+	"github.com/hashicorp/vault/api/auth/kubernetes"
+)
+
+func main() {
+	said := map[string]any{}
+	client, err := vault.NewClient(vault.DefaultConfig())
+	if err != nil {
+		panic(err)
+	}
+	method, err := kubernetes.NewKubernetesAuth("any", kubernetes.WithServiceAccountTokenPath(os.Args[1]))
+	if err != nil {
+		panic(err)
+	}
+	login, err := client.Auth().Login(context.Background(), method)
+	if err != nil {
+		panic(err)
+	}
+	said["lease"] = login.Auth.LeaseDuration > 3000
+	secret, err := client.KVv2("local").Get(context.Background(), "team/db")
+	if err != nil {
+		panic(err)
+	}
+	said["value"] = secret.Data["value"]
+	method, err = kubernetes.NewKubernetesAuth("any", kubernetes.WithServiceAccountToken("x.y.z"))
+	if err != nil {
+		panic(err)
+	}
+	_, err = client.Auth().Login(context.Background(), method)
+	said["denied"] = err != nil
+	json.NewEncoder(os.Stdout).Encode(said)
+}
 `;
 
 const go = `package main
@@ -106,17 +171,24 @@ const pypi = installed('PyPI', (directory) => {
   const packages = ['hvac==2.4.0', 'azure-keyvault-secrets==4.12.0', 'azure-identity==1.27.0'];
   execFileSync(join(directory, 'bin/pip'), ['install', '--quiet', ...packages], quiet);
   writeFileSync(join(directory, 'client.py'), python);
+  writeFileSync(join(directory, 'in-pod.py'), pythonInPod);
 });
 const modules = installed('Go', (directory) => {
   const options = { ...quiet, cwd: directory };
   writeFileSync(join(directory, 'main.go'), go);
+  mkdirSync(join(directory, 'in-pod'));
+  writeFileSync(join(directory, 'in-pod/main.go'), goInPod);
   execFileSync('go', ['mod', 'init', 'client'], options);
-  execFileSync('go', ['get', 'github.com/hashicorp/vault/api@v1.22.0'], options);
-  execFileSync('go', ['build', '-o', 'client', '.'], options);
+  execFileSync('go', ['get', 'github.com/hashicorp/vault/api@v1.22.0', 'github.com/hashicorp/vault/api/auth/kubernetes@v0.10.0'], options);
+  for (const [name, folder] of [
+    ['client', '.'],
+    ['client-in-pod', './in-pod'],
+  ] as const)
+    execFileSync('go', ['build', '-o', name, folder], options);
 });
 
 describe('clients of other products', () => {
-  const running = useService({ environment: { Compatibility__Vault: 'on', Compatibility__KeyVault: 'on' } });
+  const running = useService({ environment: compatible });
   let application: TestApplication;
   let values: readonly string[];
   before(async () => {
@@ -156,6 +228,66 @@ describe('clients of other products', () => {
     it("reads by Vault's own client, on which External Secrets is built", async () => {
       const said = await run(join(modules.directory, 'client'), []);
       expect(said).to.deep.equal({ value: values[0], version: 1, missing: true, token: 'service', listed: ['db'], denied: true });
+    }).timeout(minutes);
+  });
+});
+
+describeWith(kubernetes, 'clients of other products in a pod, with the token of its ServiceAccount', () => {
+  let cluster: ClusterAccounts;
+  let database: TestDatabase;
+  let service: TestService;
+  let values: readonly [team: string, password: string];
+  const tokenFile = join(temporaryDirectory('token'), 'token');
+  before(async () => {
+    cluster = await createClusterAccounts();
+    database = await createTestDatabase({ schema: 'secrets', migrations });
+    service = await startService({ databaseUrl: database.url, environment: compatible, apiServer: cluster.transport });
+    await manage(service.url, 'POST', '', { name: 'Pods', withKey: false });
+    await manage(service.url, 'PUT', `/pods/service-accounts/${cluster.namespace}/web`);
+    values = [secretValue('team/db'), secretValue('db-password')];
+    await putSecret(service.url, 'pods', 'team/db', { value: values[0] });
+    await putSecret(service.url, 'pods', 'db-password', { value: values[1] });
+    writeFileSync(tokenFile, await cluster.tokenOf());
+  });
+  after(async () => {
+    await service?.close();
+    await database?.drop();
+    await cluster?.close();
+  });
+  const run = async (program: string, parameters: readonly string[], further: Readonly<Record<string, string>> = {}) => {
+    const { PATH = '', HOME = '' } = process.env;
+    const { stdout } = await promisify(execFile)(program, [...parameters], { env: { PATH, HOME, VAULT_ADDR: service.url, ...further }, timeout: minutes });
+    return JSON.parse(stdout) as unknown;
+  };
+
+  describeWith(commandLine('openssl'), 'as a workload identity of Azure', () => {
+    let front: HttpsFront;
+    before(async () => (front = await startHttpsFront(service.url)));
+    after(() => front.close());
+    const inPod = () => ({
+      ...front.environment,
+      ...{ AZURE_TENANT_ID: 'adfs', AZURE_CLIENT_ID: 'any', AZURE_AUTHORITY_HOST: `https://${host}`, AZURE_FEDERATED_TOKEN_FILE: tokenFile },
+    });
+
+    it('read by @azure/keyvault-secrets and its DefaultAzureCredential', async () => {
+      const program = join(import.meta.dirname, 'azure-client-process.ts');
+      const said = await run(process.execPath, [program, `https://${host}`, 'db-password'], inPod());
+      expect(said).to.have.nested.property('secrets[0].value', values[1]);
+      expect(said).to.deep.include({ listed: ['db-password', 'team%2Fdb'], refused: null });
+    }).timeout(minutes);
+
+    describeWith(pypi.need, 'in Python', () => {
+      it('read by azure-keyvault-secrets, and by hvac after its login of Kubernetes', async () => {
+        const said = await run(join(pypi.directory, 'bin/python'), [join(pypi.directory, 'in-pod.py'), `https://${host}`], inPod());
+        expect(said).to.deep.equal({ lease: true, authenticated: true, vault: values[0], denied: true, azure: values[1] });
+      }).timeout(minutes);
+    });
+  });
+
+  describeWith(modules.need, 'in Go', () => {
+    it("read by Vault's own client after its login of Kubernetes", async () => {
+      const said = await run(join(modules.directory, 'client-in-pod'), [tokenFile]);
+      expect(said).to.deep.equal({ lease: true, value: values[0], denied: true });
     }).timeout(minutes);
   });
 });

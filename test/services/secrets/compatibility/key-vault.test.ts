@@ -131,10 +131,10 @@ describe('reads in the form of Azure Key Vault', () => {
   });
 
   describe('the login', () => {
-    const login = (form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+    const login = (form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}, path = '/adfs/oauth2/token') =>
       call(running.url, {
         method: 'POST',
-        path: '/adfs/oauth2/token',
+        path,
         body: new URLSearchParams(form).toString(),
         headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
       });
@@ -149,6 +149,7 @@ describe('reads in the form of Azure Key Vault', () => {
       const granted = await login({ ...grant, client_secret: application.key });
       expect(granted.headers.get('cache-control')).to.equal('no-store');
       expect(granted.body).to.deep.equal({ access_token: application.key, token_type: 'Bearer', expires_in: 3600 });
+      expect((await login({ ...grant, client_secret: application.key }, {}, '/adfs/oauth2/v2.0/token')).body).to.deep.equal(granted.body);
       const basic = Buffer.from(`any:${application.key}`).toString('base64');
       expect((await login(grant, { Authorization: `Basic ${basic}` })).body).to.include({ access_token: application.key });
     });

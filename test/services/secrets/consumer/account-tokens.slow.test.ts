@@ -222,6 +222,7 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
           expect(answer.status).to.equal(503);
           expect(answer.headers.get('retry-after')).to.equal('5');
         }
+        expect(await service.metrics.text()).to.match(/token_reviews_total\{outcome="failed"\} [1-9]/);
         proxy.set('none');
         expect((await read(token)).status).to.equal(200);
         await expectRefused(await read(unbound));
@@ -246,6 +247,7 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
         const token = await cluster.tokenOf();
         const ask = () => call(started.url, { path: '/api/consumer/secrets/password?environment=local', headers: bearer(token) });
         expect((await ask()).status).to.equal(503);
+        expect(await started.metrics.text()).to.match(/token_reviews_total\{outcome="keys-failed"\} [1-9]/);
         proxy.set('none');
         expect((await ask()).status).to.equal(200);
       } finally {
@@ -299,10 +301,58 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
       expect((await login({ jwt: await cluster.tokenOf() })).status).to.equal(503);
     });
 
+    it("have the time to live that is left by the service's clock", async () => {
+      const jwt = await cluster.tokenOf();
+      aheadMs = 1_800_000;
+      const { auth } = (await (await login({ jwt })).json()) as { auth: { lease_duration: number } };
+      expect(auth.lease_duration).to.be.within(1700, 1800);
+      const self = await call(service.url, { path: '/v1/auth/token/lookup-self', headers: { 'X-Vault-Token': jwt } });
+      expect(self.body).to.have.nested.property('data.ttl').that.is.within(1700, 1800);
+      expect((await azureLogin({ client_secret: jwt })).body)
+        .to.have.property('expires_in')
+        .that.is.within(1700, 1800);
+    });
+
     it('read as the token of a vault of Azure', async () => {
       const token = await cluster.tokenOf();
       const answer = await call(service.url, { path: '/local/secrets/password', headers: bearer(token) });
       expect(answer.body).to.include({ value });
+    });
+
+    const azureLogin = (form: Readonly<Record<string, string>>) =>
+      call(service.url, {
+        method: 'POST',
+        path: '/adfs/oauth2/token',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'any', ...form }).toString(),
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      });
+    const asAssertion = (client_assertion: string) =>
+      azureLogin({ client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', client_assertion });
+
+    it('are the assertion of a workload identity at the login of Azure, and its token for as long as they live', async () => {
+      const token = await cluster.tokenOf({ seconds: 600 });
+      const { status, body, headers } = await asAssertion(token);
+      expect(status).to.equal(200);
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(body).to.include({ access_token: token, token_type: 'Bearer' });
+      expect(body).to.have.property('expires_in').that.is.within(500, 600);
+    });
+
+    it('are refused at the login of Azure for anything but the token of a bound account', async () => {
+      const { key } = await newApplication(service.url);
+      for (const assertion of [
+        key,
+        await cluster.tokenOf({ account: 'default' }),
+        await cluster.tokenOf({ audience: 'api://AzureADTokenExchange' }),
+        'x.y.z',
+        '',
+      ]) {
+        const answer = await asAssertion(assertion);
+        expect(answer.status).to.equal(401);
+        expect(answer.body).to.have.property('error', 'invalid_client');
+      }
+      proxy.set('cut');
+      expect((await asAssertion(await cluster.tokenOf())).body).to.have.property('error', 'temporarily_unavailable');
     });
   });
 });
