@@ -1,6 +1,8 @@
 // The three kinds of `signalbox.dev/v1alpha1` as their users write them, their statuses, and every reason that a condition can have.
 import { z } from 'zod';
 import { Generate } from '../secrets/management/contract.ts';
+import { exactlyOne, immutable, keyedBy, oneOf, rule, rules } from './keywords.ts';
+import { Notes, TargetType } from './secret-types.ts';
 
 export const group = 'signalbox.dev';
 export const version = 'v1alpha1';
@@ -76,14 +78,6 @@ const Key = z
   .regex(/^\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/);
 const KeyRef = z.object({ name: Name.describe('The name of the object, in the same namespace.'), key: Key.describe('The key in it.') });
 export type KeyRef = z.output<typeof KeyRef>;
-
-/** CEL, checked by the API server. */
-const rule = (cel: string, message: string) => ({ rule: cel, message });
-const rules = (...all: readonly { rule: string; message: string }[]) => ({ 'x-kubernetes-validations': all });
-const immutable = (what: string) => rules(rule('self == oldSelf', `${what} is immutable: delete this object and create another one`));
-const exactlyOne = (one: string, other: string) => [rule(`has(self.${one}) != has(self.${other})`, `exactly one of ${one} and ${other} must be given`)];
-const oneOf = (one: string, other: string) => rules(...exactlyOne(one, other));
-const keyedBy = (...keys: readonly string[]) => ({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
 /** A duration in Go's notation, in whole hours, minutes and seconds. */
 const Duration = z
@@ -162,66 +156,86 @@ const SecretValue = z.object({
   valueFrom: z.object({ secretKeyRef: KeyRef.describe('The key of a Secret.') }).describe('The source of the value.'),
 });
 
-export const SecretApplicationSpec = z.object({
-  applicationName: z
-    .string()
-    .min(1)
-    .max(200)
-    .meta(immutable('applicationName'))
-    .describe('The name in the secrets service, which derives the slug from it. Immutable.'),
-  description: z.string().max(1000).optional().describe('Its description in the service; without it the description there stays.'),
-  environments: z
-    .array(z.string().min(1).max(100))
-    .max(100)
-    .default([])
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('Names of environments beside local; the service derives their slugs.'),
-  prune: z
-    .boolean()
-    .default(false)
-    .describe('Whether environments that are not named here are deleted with their values, also those made by hand; local never is.'),
-  configuration: z
-    .array(ConfigurationEntry)
-    .max(1000)
-    .default([])
-    .meta(keyedBy('environment', 'key'))
-    .describe('Configuration entries; an entry that is taken out of the object is deleted, other entries of the application stay.'),
-  secretValues: z
-    .array(SecretValue)
-    .max(1000)
-    .default([])
-    .meta(keyedBy('environment', 'secret'))
-    .describe(
-      'Values of secrets, taken from Secrets of Kubernetes; each change is a new version. A value that is taken out of the object stays in the service.',
+/** Members that need the key of the object, which compares values and is replaced. */
+const needKey = ['secretValues', 'rotateEvery', 'rollout'] as const;
+const needsKey = (member: string) => `${member} goes with apiKeySecretRef`;
+
+export const SecretApplicationSpec = z
+  .object({
+    applicationName: z
+      .string()
+      .min(1)
+      .max(200)
+      .meta(immutable('applicationName'))
+      .describe('The name in the secrets service, which derives the slug from it. Immutable.'),
+    description: z.string().max(1000).optional().describe('Its description in the service; without it the description there stays.'),
+    environments: z
+      .array(z.string().min(1).max(100))
+      .max(100)
+      .default([])
+      .meta({ 'x-kubernetes-list-type': 'set' })
+      .describe('Names of environments beside local; the service derives their slugs.'),
+    prune: z
+      .boolean()
+      .default(false)
+      .describe('Whether environments that are not named here are deleted with their values, also those made by hand; local never is.'),
+    configuration: z
+      .array(ConfigurationEntry)
+      .max(1000)
+      .default([])
+      .meta(keyedBy('environment', 'key'))
+      .describe('Configuration entries; an entry that is taken out of the object is deleted, other entries of the application stay.'),
+    secretValues: z
+      .array(SecretValue)
+      .max(1000)
+      .default([])
+      .meta(keyedBy('environment', 'secret'))
+      .describe(
+        'Values of secrets, taken from Secrets of Kubernetes; each change is a new version. A value that is taken out of the object stays in the service.',
+      ),
+    apiKeySecretRef: KeyRef.optional().describe(
+      'The Secret that the operator writes the key of the application into. A Secret that exists and does not belong to this object is left as it is. Without it the object has no key, and must have serviceAccounts.',
     ),
-  apiKeySecretRef: KeyRef.describe(
-    'The Secret that the operator writes the key of the application into. A Secret that exists and does not belong to this object is left as it is.',
-  ),
-  serviceAccounts: z
-    .array(Name)
-    .max(100)
-    .default([])
-    .meta({ 'x-kubernetes-list-type': 'set' })
-    .describe('ServiceAccounts of this namespace whose pods read with their own tokens, where Operator__ServiceAccounts is on; others of it are unbound.'),
-  rotateEvery: Duration.optional().describe(
-    'The age at which the key is replaced, such as 720h; the former one stays valid until the workloads are rolled out. Default: it is not replaced by age.',
-  ),
-  rollout: Rollout.optional().describe(
-    'Workloads of this namespace that are rolled when the key was replaced. Default: those whose pods take the Secret of apiKeySecretRef by a variable or a volume.',
-  ),
-  generate: z
-    .enum(['Deny', 'Allow'])
-    .default('Deny')
-    .describe('Whether SyncedSecrets of this namespace may have random values made in the application, for secrets that have none.'),
-  deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('Whether the application stays in the service when this object is deleted.'),
-  existing: z
-    .enum(['Fail', 'Adopt'])
-    .default('Fail')
-    .describe(
-      'How an application that exists and has no owner is treated: Adopt takes it and rotates its key, where Operator__AdoptNamespaces of the operator has the namespace.',
+    serviceAccounts: z
+      .array(Name)
+      .max(100)
+      .meta({ 'x-kubernetes-list-type': 'set' })
+      .optional()
+      .describe(
+        'ServiceAccounts of this namespace whose pods read with their own tokens, where Operator__ServiceAccounts is on; others of it are unbound. Without this member bindings stay as they are.',
+      ),
+    rotateEvery: Duration.optional().describe(
+      'The age at which the key is replaced, such as 720h; the former one stays valid until the workloads are rolled out. Default: it is not replaced by age.',
     ),
-});
+    rollout: Rollout.optional().describe(
+      'Workloads of this namespace that are rolled when the key was replaced. Default: those whose pods take the Secret of apiKeySecretRef by a variable or a volume.',
+    ),
+    generate: z
+      .enum(['Deny', 'Allow'])
+      .default('Deny')
+      .describe('Whether SyncedSecrets of this namespace may have random values made in the application, for secrets that have none.'),
+    deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('Whether the application stays in the service when this object is deleted.'),
+    existing: z
+      .enum(['Fail', 'Adopt'])
+      .default('Fail')
+      .describe(
+        'How an application that exists and has no owner is treated: Adopt takes it and rotates its key (without apiKeySecretRef its keys stay), where Operator__AdoptNamespaces of the operator has the namespace.',
+      ),
+  })
+  .check(({ value, issues }) => {
+    if (value.apiKeySecretRef) return;
+    const given = needKey.filter((member) => [value[member] ?? []].flat().length > 0);
+    for (const member of given) issues.push({ code: 'custom', input: value, path: [member], message: needsKey(member) });
+  })
+  .meta(
+    rules(
+      rule('has(self.apiKeySecretRef) || has(self.serviceAccounts)', 'one of apiKeySecretRef and serviceAccounts must be given, or both'),
+      ...needKey.map((member) => rule(`has(self.apiKeySecretRef) || !has(self.${member}) || size(self.${member}) == 0`, needsKey(member))),
+    ),
+  );
 export type SecretApplicationSpec = z.output<typeof SecretApplicationSpec>;
+/** The spec of an object with a key. */
+export type KeyedSpec = SecretApplicationSpec & { readonly apiKeySecretRef: KeyRef };
 export const SecretApplicationStatus = z.object({
   ...conditions,
   slug: z.string().optional().describe('The slug of the application in the service.'),
@@ -255,40 +269,6 @@ const DataEntry = z
   })
   .meta(rules(...exactlyOne('secret', 'configuration'), rule('!has(self.generate) || has(self.secret)', 'generate goes with secret')));
 const Texts = z.record(z.string().max(253), z.string().max(65_536));
-
-// Controllers of Kubernetes act on Secrets of their own types, and by their own annotations, with rights that the author of an object lacks:
-// the token controller fills a Secret of type service-account-token with a token of any account that an annotation names.
-const targetTypes = ['Opaque', 'kubernetes.io/tls', ...['dockerconfigjson', 'dockercfg', 'basic-auth', 'ssh-auth'].map((type) => `kubernetes.io/${type}`)];
-/** A pattern of RE2 and of JavaScript alike: domains of Kubernetes, with Helm's releases, which Helm applies with the rights of its user. */
-const reservedType = '^([^/]*[.])?(kubernetes[.]io|k8s[.]io|helm[.]sh)(/|$)';
-const reservedKey = '^([^/]*[.])?(kubernetes[.]io|k8s[.]io|signalbox[.]dev)/';
-/** The recommended labels, which are for people. */
-const freePrefix = 'app.kubernetes.io/';
-
-/** Whether an object may have a Secret of the type written or read. */
-export const isUsableType = (type: string): boolean => targetTypes.includes(type) || !new RegExp(reservedType).test(type);
-const isFreeKey = (key: string) => key.startsWith(freePrefix) || !new RegExp(reservedKey).test(key);
-
-const TargetType = z
-  .string()
-  .max(253)
-  .refine(isUsableType, { error: `must be ${targetTypes.join(', ')} or a type outside of kubernetes.io, k8s.io and helm.sh` })
-  .default('Opaque')
-  .meta(
-    rules(
-      rule('self == oldSelf', 'type is immutable: delete this object and create another one'),
-      rule(
-        `self in [${targetTypes.map((type) => `'${type}'`).join(', ')}] || !self.matches('${reservedType}')`,
-        `must be ${targetTypes.join(', ')} or a type outside of kubernetes.io, k8s.io and helm.sh`,
-      ),
-    ),
-  );
-const keysMessage = `keys of kubernetes.io, k8s.io, their subdomains and ${group} are reserved, but for ${freePrefix}`;
-/** Labels or annotations of a target. */
-const Notes = z
-  .record(z.string().max(253).refine(isFreeKey, { error: keysMessage }), z.string().max(65_536))
-  .default({})
-  .meta({ maxProperties: 100, ...rules(rule(`self.all(key, key.startsWith('${freePrefix}') || !key.matches('${reservedKey}'))`, keysMessage)) });
 
 export const SyncedSecretSpec = z
   .object({

@@ -1,6 +1,6 @@
 // Reads Secrets that objects name, except the operator's own and those of types that Kubernetes acts on.
 import type { Cluster, Key, KubeObject } from './cluster/cluster.ts';
-import { isUsableType } from './contract.ts';
+import { isUsableType } from './secret-types.ts';
 import { encodedData, secretResource } from './secrets.ts';
 import { ObjectRefused } from './status.ts';
 

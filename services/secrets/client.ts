@@ -98,7 +98,8 @@ export function createManagementClient(options: ClientOptions) {
   return {
     applications: () => get(all, z.array(contract.Application)),
     application: (slug: string) => get(of(slug), contract.Application),
-    createApplication: (body: z.input<typeof contract.NewApplication>) => post(all, contract.CreatedApplication, body),
+    createApplication: (body: Omit<NewApplication, 'withKey'>) => post(all, CreatedWithKey, body),
+    createKeylessApplication: (body: Omit<NewApplication, 'withKey'>) => post(all, contract.CreatedApplication, { ...body, withKey: false }),
     updateApplication: (slug: string, body: z.input<typeof contract.ApplicationUpdate>) => put(of(slug), contract.Application, body),
     deleteApplication: (slug: string) => remove(of(slug)),
     /** The key before it stops working with the answer. */
@@ -144,6 +145,8 @@ export function createManagementClient(options: ClientOptions) {
   };
 }
 export type ManagementClient = ReturnType<typeof createManagementClient>;
+type NewApplication = z.input<typeof contract.NewApplication>;
+const CreatedWithKey = contract.CreatedApplication.extend(contract.PlainKey.shape);
 type Account = { readonly namespace: string; readonly name: string };
 type ConfigurationPlace = { readonly environmentSlug: string; readonly key: string };
 

@@ -75,7 +75,7 @@ export const PlainKey = z
   .meta({ id: 'PlainKey', description: 'A new key of an application.', examples: [{ plainApiKey: 'key_…' }] });
 export type PlainKey = z.output<typeof PlainKey>;
 export const CreatedApplication = Application.omit({ updatedAt: true })
-  .extend(PlainKey.shape)
+  .extend({ plainApiKey: PlainKey.shape.plainApiKey.nullable().describe('The key in plain text, in this answer only; null with `withKey: false`') })
   .meta({
     id: 'CreatedApplication',
     description: 'A new application with its first key.',
@@ -88,6 +88,7 @@ export const NewApplication = z
     name: nameWithSlug(200).describe('A name for people, of which the slug is made'),
     description: Description.describe('A description in words'),
     owner: Owner.nullish().describe('The keeper of the application; without one no operator claims it'),
+    withKey: z.boolean().default(true).describe('Whether it gets a key; without one, pods read with the tokens of bound ServiceAccounts'),
   })
   .meta({ id: 'NewApplication', description: 'An application to create.', examples: [{ name: 'Shop' }] });
 export type NewApplication = z.output<typeof NewApplication>;

@@ -1,5 +1,6 @@
 // All scenarios, in the order in which they run: what fails early would fail the later ones, too.
 import type { Scenario } from './scenario.ts';
+import { accounts } from './scenarios/accounts.ts';
 import { apply } from './scenarios/apply.ts';
 import { backup } from './scenarios/backup.ts';
 import { cronJobs } from './scenarios/cron-jobs.ts';
@@ -36,6 +37,7 @@ export const scenarios: readonly Scenario[] = [
   highAvailability,
   operator,
   rotation,
+  accounts,
   operatorRemoval,
   docs,
 ];

@@ -31,6 +31,7 @@ function exampleOf(kind: Kind): Readonly<Record<string, unknown>> {
 const entry = { environment: 'production', key: 'Http:Timeout', value: '30' };
 const value = { environment: 'production', secret: 'password', valueFrom: { secretKeyRef: { name: 'shop', key: 'password' } } };
 const roll = { kind: 'Deployment', name: 'shop' };
+const keyless = { apiKeySecretRef: undefined, serviceAccounts: ['shop'], secretValues: [], rotateEvery: undefined };
 
 /** Members of a spec that are refused, and what the answer names. */
 const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
@@ -52,6 +53,15 @@ const refused: readonly (readonly [Kind, string, object, RegExp])[] = [
     /exactly one of value and valueFrom/,
   ],
   ['SecretApplication', 'an entry without a value', { configuration: [{ environment: 'a', key: 'b' }] }, /exactly one of value and valueFrom/],
+  [
+    'SecretApplication',
+    'neither a key nor ServiceAccounts',
+    { apiKeySecretRef: undefined, secretValues: [], rotateEvery: undefined },
+    /one of apiKeySecretRef and serviceAccounts must be given/,
+  ],
+  ['SecretApplication', 'values without a key', { ...keyless, secretValues: [value] }, /secretValues goes with apiKeySecretRef/],
+  ['SecretApplication', 'a rotation without a key', { ...keyless, rotateEvery: '720h' }, /rotateEvery goes with apiKeySecretRef/],
+  ['SecretApplication', 'a rollout without a key', { ...keyless, rollout: [roll] }, /rollout goes with apiKeySecretRef/],
   ['SecretApplication', 'a secret twice', { secretValues: [value, value] }, /secretValues/],
   ['SecretApplication', 'days, which Go does not know', { rotateEvery: '30d' }, /rotateEvery: Invalid value: .*must be hours, minutes and seconds/],
   ['SyncedSecret', 'an interval of nothing', { refreshInterval: '0m0s' }, /refreshInterval: Invalid value: .*and not 0/],
@@ -139,6 +149,11 @@ describeWith(kubernetes, 'the definitions', () => {
       expect(await refusalOf(create(kind, 'example', spec, { dryRun: 'All' }))).to.equal('accepted');
     });
   }
+
+  it('take a SecretApplication without a key that has ServiceAccounts', async () => {
+    const spec = { ...exampleOf('SecretApplication'), ...keyless };
+    expect(await refusalOf(create('SecretApplication', 'keyless', spec, { dryRun: 'All' }))).to.equal('accepted');
+  });
 
   for (const [kind, what, members, names] of refused) {
     it(`refuse ${what} in a ${kind}`, async () => {

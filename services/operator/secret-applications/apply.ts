@@ -9,15 +9,15 @@ import type { ReconcileContext } from '../manager.ts';
 import { serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { configMapResource, configMapText, keyText, secretText } from '../secrets.ts';
 import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
-import { keepKey, type Keyed, type Refused, type Subject } from './key.ts';
+import { isKeyed, keepKey, type Keyed, keepWithoutKey, type Keyless, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
-import { type Finishing, finishRotation, isLate } from './rotation.ts';
+import { finished, type Finishing, finishRotation, isLate } from './rotation.ts';
 
 export type Outcome = {
   readonly readiness: Readiness;
   readonly slug?: string;
   readonly applicationId?: string;
-  readonly lastRotatedAt?: string;
+  readonly lastRotatedAt?: string | undefined;
   readonly waitsFor?: readonly string[] | undefined;
   readonly againAfterMs: number;
   /** A failure that the object did not cause; it is tried again with growing pauses. */
@@ -30,23 +30,22 @@ const resyncMs = 600_000;
 /** @throws ClusterError when the API server does not answer */
 export async function keep(subject: Subject, context: ReconcileContext): Promise<Outcome> {
   try {
-    const keyed = await keepKey(subject, context);
-    if ('reason' in keyed) return { readiness: notReady(keyed.reason, keyed.message), againAfterMs: keyed.againAfterMs ?? resyncMs };
-    const problems = await keepContents(subject, keyed, context);
-    const rotation = await finishRotation(subject, context, keyed);
-    problems.push(...lateRotation(rotation, keyed, context.now()));
+    const kept = isKeyed(subject) ? await keepKey(subject, context) : await keepWithoutKey(subject, context);
+    if ('reason' in kept) return { readiness: notReady(kept.reason, kept.message), againAfterMs: kept.againAfterMs ?? resyncMs };
+    const problems = await keepContents(subject, kept, context);
+    const rotation = isKeyed(subject) && kept.apiKey !== undefined ? await finishRotation(subject, context, kept) : finished;
+    problems.push(...lateRotation(rotation, kept, context.now()));
     const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
       : { isReady: true, reason: 'InSync', message: ['the service has everything', ...notesOn(rotation)].join('; ') };
     const isRotating = rotation.waitsFor.length > 0;
-    const rotatesMs = isRotating ? rotation.againAfterMs : rotatesInMs(subject.spec, keyed.rotatedAt, context.now());
+    const rotatesMs = isRotating ? rotation.againAfterMs : rotatesInMs(subject.spec, kept.rotatedAt, context.now());
     const againAfterMs = Math.min(resyncMs, rotatesMs, ...problems.map((problem) => problem.againAfterMs ?? resyncMs));
-    const lastRotatedAt = keyed.rotatedAt?.toISOString();
     return {
       readiness,
       slug: slugOf(subject.spec.applicationName),
-      applicationId: keyed.id,
-      ...(lastRotatedAt !== undefined && { lastRotatedAt }),
+      applicationId: kept.id,
+      lastRotatedAt: kept.rotatedAt?.toISOString(),
       waitsFor: isRotating ? rotation.waitsFor : undefined,
       againAfterMs,
     };
@@ -63,7 +62,7 @@ function notesOn(rotation: Finishing): string[] {
   return [...(rotation.waitsFor.length > 0 ? [formerKeyStays(rotation)] : []), ...rotation.missing.map((name) => `there is no ${name} to roll`)];
 }
 
-function lateRotation(rotation: Finishing, { rotatedAt }: Keyed, now: Date): Refused[] {
+function lateRotation(rotation: Finishing, { rotatedAt }: Keyed | Keyless, now: Date): Refused[] {
   const isKept = rotation.waitsFor.length > 0 && rotatedAt !== undefined && isLate(now, rotatedAt);
   return isKept ? [{ reason: 'FormerKeyKept', message: formerKeyStays(rotation), againAfterMs: rotation.againAfterMs }] : [];
 }
@@ -73,7 +72,7 @@ const markOf = ({ metadata: { namespace, name } }: KubeObject) => `Kept by Secre
 
 async function readContents(
   { object, spec, service }: Subject,
-  { apiKey }: Keyed,
+  { apiKey }: Keyed | Keyless,
   { wanted, signal }: { readonly wanted: Wanted; readonly signal: AbortSignal },
 ): Promise<Contents> {
   const slug = slugOf(spec.applicationName);
@@ -85,10 +84,11 @@ async function readContents(
     management.secrets(slug),
     wanted.accounts ? management.accounts(slug) : [],
   ]);
-  const consumer = service.consumer(apiKey, signal);
+  // Values go with a key: the schema refuses them without one.
+  const consumer = apiKey === undefined ? undefined : service.consumer(apiKey, signal);
   const values: Contents['values'][number][] = [];
   for (const { environment, secret } of wanted.secretValues) {
-    const found = await unlessMissing(consumer.secret(secret, environment));
+    const found = consumer && (await unlessMissing(consumer.secret(secret, environment)));
     if (found) values.push({ environment, secret, value: found.value });
   }
   return {
@@ -102,12 +102,12 @@ async function readContents(
   };
 }
 
-async function keepContents(subject: Subject, keyed: Keyed, context: ReconcileContext): Promise<Refused[]> {
+async function keepContents(subject: Subject, kept: Keyed | Keyless, context: ReconcileContext): Promise<Refused[]> {
   const { object, spec, service } = subject;
   const slug = slugOf(spec.applicationName);
   const management = service.management(context.signal);
   const { wanted, problems } = await readWanted(subject, context);
-  const contents = await readContents(subject, keyed, { wanted, signal: context.signal });
+  const contents = await readContents(subject, kept, { wanted, signal: context.signal });
   const actions = planContents(wanted, contents, markOf(object));
   const contest = contestOf(subject, actions, context.now());
   if (contest) {
@@ -178,7 +178,7 @@ async function readWanted(
     else secretValues.push({ environment, secret: name, value });
   }
   const { description, environments, prune, serviceAccounts } = spec;
-  if (!bindsAccounts && serviceAccounts.length > 0) problems.push({ reason: 'ValueRefused', message: notBound });
+  if (!bindsAccounts && serviceAccounts !== undefined && serviceAccounts.length > 0) problems.push({ reason: 'ValueRefused', message: notBound });
   const accounts = bindsAccounts ? serviceAccounts : undefined;
   return { wanted: { description, environments, prune, configuration, unread, secretValues, accounts }, problems };
 }

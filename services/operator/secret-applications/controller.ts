@@ -8,7 +8,7 @@ import { type SecretsService, unlessMissing } from '../secrets-service.ts';
 import { annotationOf, configMapResource, createOwnWrites, keyOf, keyText, ownerNameOf, resourceOf, secretResource } from '../secrets.ts';
 import { createReferring, createSpecs, faultOf } from '../specs.ts';
 import { report, statusOf } from '../status.ts';
-import { keep } from './apply.ts';
+import { keep, type Outcome } from './apply.ts';
 import { applicationOf, isSealed, writtenFor } from './key-secret.ts';
 import type { Ownership } from '../ownership.ts';
 import { rotationTiming } from './rotation.ts';
@@ -33,7 +33,7 @@ export function createSecretApplications(service: SecretsService, ownership: Own
     for (const key of ofOwner) if (!isGone && isSealed(service, secret)) noteDeletion(key, secret);
     if (writes.isOwn(secret, isGone)) return [];
     const isNamed = ({ apiKeySecretRef, secretValues }: SecretApplicationSpec) =>
-      apiKeySecretRef.name === name || secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name);
+      apiKeySecretRef?.name === name || secretValues.some(({ valueFrom }) => valueFrom.secretKeyRef.name === name);
     return [...ofOwner, ...referring(caches['SecretApplication']?.list(namespace), isNamed)];
   }
 
@@ -41,6 +41,11 @@ export function createSecretApplications(service: SecretsService, ownership: Own
     const kept = annotationOf(secret, 'deletionPolicy') === 'Delete' ? applicationOf(secret) : undefined;
     if (kept) deletable.set(key, kept);
     else deletable.delete(key);
+  }
+
+  /** Without a key there is no Secret with a seal that outlives the operator: what is noted here ends with its term as leader. */
+  function noteKeyless(key: string, { deletionPolicy, apiKeySecretRef }: SecretApplicationSpec, { slug, applicationId: id }: Partial<Outcome>): void {
+    if (deletionPolicy === 'Delete' && !apiKeySecretRef && slug !== undefined && id !== undefined) deletable.set(key, { slug, id });
   }
 
   async function removeKept(key: string, { cluster, caches, signal }: ReconcileContext): Promise<void> {
@@ -84,6 +89,7 @@ export function createSecretApplications(service: SecretsService, ownership: Own
       const mayAdopt = ownership.mayAdopt(object.metadata.namespace);
       const subject = { object, spec, owner, mayAdopt, bindsAccounts: ownership.bindsAccounts, service, writes, contention, refused, timing };
       const { againAfterMs, failure, ...status } = await keep(subject, context);
+      noteKeyless(key, spec, status);
       await report({ cluster, resource, now: now() }, object, { ...statusOf(object), ...status });
       if (failure !== undefined) throw failure;
       return { againAfterMs };

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { slugOf } from '../../secrets/contract.ts';
 import type { Key, KubeObject } from '../cluster/cluster.ts';
-import { annotations, type SecretApplicationSpec } from '../contract.ts';
+import { annotations, type KeyedSpec } from '../contract.ts';
 import type { Caches, ReconcileContext } from '../manager.ts';
 import type { SecretsService } from '../secrets-service.ts';
 import { annotationOf, encode, ownerNameOf, ownerOf, type OwnWrites, secretResource, secretText } from '../secrets.ts';
@@ -10,7 +10,7 @@ import type { KeySecret } from './reconcile.ts';
 
 export type SecretSubject = {
   readonly object: KubeObject;
-  readonly spec: SecretApplicationSpec;
+  readonly spec: KeyedSpec;
   readonly service: SecretsService;
   readonly writes: OwnWrites;
 };

@@ -3,15 +3,17 @@ import { type ManagementClient, Refusal, InvalidCredential } from '../../secrets
 import { type Application, slugOf } from '../../secrets/contract.ts';
 import type { KubeObject } from '../cluster/cluster.ts';
 import type { Contention } from '../contention.ts';
+import type { SecretApplicationSpec } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { type SecretsService, unlessMissing } from '../secrets-service.ts';
-import { encode, keyText, ownerOf, secretResource } from '../secrets.ts';
+import { annotationOf, encode, encodedData, keyText, ownerOf, secretResource, secretText } from '../secrets.ts';
 import type { Readiness } from '../status.ts';
-import { describeSecret, noFormerKey, readKeySecret, removeFormer } from './key-secret.ts';
-import { decideKey, type Observed } from './reconcile.ts';
-import { replaceKey, type RotationSubject } from './rotation.ts';
+import { describeSecret, fingerprintOf, noFormerKey, readKeySecret, removeFormer, writtenFor } from './key-secret.ts';
+import { decideApplication, decideKey, type Observed } from './reconcile.ts';
+import { type ApplicationKey, isOwnKey, removeKey, replaceKey, type RotationSubject } from './rotation.ts';
 
-export type Subject = RotationSubject & {
+export type Subject = Omit<RotationSubject, 'spec'> & {
+  readonly spec: SecretApplicationSpec;
   /** The owner of its application in the service. */
   readonly owner: string;
   /** Whether it may take an application without an owner. */
@@ -22,6 +24,9 @@ export type Subject = RotationSubject & {
   /** Actions on the contents that the service refused the last time, as JSON, by the key of the object. */
   readonly refused: Map<string, ReadonlySet<string>>;
 };
+/** With a key in a Secret. */
+export type KeyedSubject = Subject & RotationSubject;
+export const isKeyed = (subject: Subject): subject is KeyedSubject => subject.spec.apiKeySecretRef !== undefined;
 export type Keyed = {
   readonly id: string;
   readonly apiKey: string;
@@ -29,9 +34,11 @@ export type Keyed = {
   /** The Secret as it is now. */
   readonly secret: KubeObject;
 };
+/** Its pods read with the tokens of ServiceAccounts. */
+export type Keyless = { readonly id: string; readonly apiKey?: undefined; readonly rotatedAt?: undefined };
 export type Refused = Pick<Readiness, 'reason' | 'message'> & { readonly againAfterMs?: number };
 
-export async function keepKey(subject: Subject, context: ReconcileContext): Promise<Keyed | Refused> {
+export async function keepKey(subject: KeyedSubject, context: ReconcileContext): Promise<Keyed | Refused> {
   const { object, spec, service } = subject;
   const management = service.management(context.signal);
   const { secret, ...observed } = await observe(subject, context, management);
@@ -59,9 +66,8 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
   }
   // There is a place for the key before there is a key: a crash from here on leads to a rotation, and so does a Secret that cannot be written.
   const claimed = await describeSecret(subject, context, { secret, application: application?.id ?? null });
-  if (application && step.step === 'adopt' && !(await adopt(subject, application, management)))
-    return { reason: 'Conflict', message: 'another object has just become the owner of the application' };
-  const keyed = application ? await rotate(subject, context, { id: application.id }) : await createApplication(subject, context, management);
+  if (application && step.step === 'adopt' && !(await adopt(subject, application, management))) return takenMeanwhile;
+  const keyed = application ? await rotate(subject, context, { id: application.id }) : await create(subject, management.createApplication, withKey(context));
   if ('reason' in keyed) return keyed;
   // A key that was rotated is refused already: its workloads are rolled without a wait.
   const formerKey = step.step === 'create' ? null : noFormerKey;
@@ -69,6 +75,34 @@ export async function keepKey(subject: Subject, context: ReconcileContext): Prom
   const why = step.step === 'rotate' ? 'the Secret did not hold its key' : step.step === 'adopt' ? 'the application was adopted' : undefined;
   if (why !== undefined) await context.cluster.recordEvent(object, { type: 'Normal', reason: 'Rotated', message: `rotated the key: ${why}` });
   return { ...keyed, secret: written };
+}
+
+const takenMeanwhile: Refused = { reason: 'Conflict', message: 'another object has just become the owner of the application' };
+
+/** The application of an object without `apiKeySecretRef`: no key is made, and keys that others made stay. */
+export async function keepWithoutKey(subject: Subject, context: ReconcileContext): Promise<Keyless | Refused> {
+  const { spec, owner, mayAdopt, service } = subject;
+  const management = service.management(context.signal);
+  const slug = slugOf(spec.applicationName);
+  const application = slug === '' ? undefined : await unlessMissing(management.application(slug));
+  const step = decideApplication(spec, { owner, mayAdopt, application });
+  if (step.step === 'refuse') return { reason: step.reason, message: step.message };
+  if (!application) return create(subject, management.createKeylessApplication, ({ id }) => ({ id }));
+  if (step.step === 'adopt' && !(await adopt(subject, application, management))) return takenMeanwhile;
+  await removeOwnKeys(subject, context, management);
+  return { id: application.id };
+}
+
+/** Where the object had a key before: its key ends in the service, then its Secret goes. */
+async function removeOwnKeys({ object, spec, service }: Subject, { caches, cluster, readSecret }: ReconcileContext, management: ManagementClient) {
+  const slug = slugOf(spec.applicationName);
+  for (const noted of writtenFor(service, caches, object.metadata)) {
+    const secret = await readSecret(noted.metadata);
+    const held = Object.keys(secret ? encodedData(secret) : {}).map((key) => fingerprintOf(secretText(secret, key) ?? ''));
+    const isOurs = (key: ApplicationKey) => held.includes(key.fingerprint) || key.id === annotationOf(noted, 'formerKey') || isOwnKey(key);
+    for (const key of await management.keys(slug)) if (isOurs(key)) await removeKey(management, slug, key);
+    await cluster.remove(secretResource, noted.metadata);
+  }
 }
 
 type NewKey = Omit<Keyed, 'secret'> & { readonly rotatedAt: Date };
@@ -89,11 +123,16 @@ async function adopt({ owner }: Subject, { slug, name, description }: Applicatio
   }
 }
 
-async function createApplication({ spec, owner }: Subject, context: ReconcileContext, management: ManagementClient): Promise<NewKey | Refused> {
+const withKey =
+  ({ now }: ReconcileContext) =>
+  ({ id, plainApiKey }: { readonly id: string; readonly plainApiKey: string }): NewKey => ({ id, apiKey: plainApiKey, rotatedAt: now() });
+
+type Creation = { readonly name: string; readonly description: string | null; readonly owner: string };
+
+async function create<C, T>({ spec, owner }: Subject, make: (wanted: Creation) => Promise<C>, read: (created: C) => T): Promise<T | Refused> {
   const { applicationName: name, description = null } = spec;
   try {
-    const { id, plainApiKey } = await management.createApplication({ name, description, owner });
-    return { id, apiKey: plainApiKey, rotatedAt: context.now() };
+    return read(await make({ name, description, owner }));
   } catch (error) {
     if (!(error instanceof Refusal) || (error.status !== 409 && error.status !== 400)) throw error;
     return { reason: error.status === 409 ? 'Conflict' : 'ValueRefused', message: error.message };
@@ -103,7 +142,7 @@ async function createApplication({ spec, owner }: Subject, context: ReconcileCon
 type Seen = Observed & { readonly secret: KubeObject | undefined; readonly application: Application | undefined };
 
 async function observe(
-  { object, spec, owner, mayAdopt, service }: Subject,
+  { object, spec, owner, mayAdopt, service }: KeyedSubject,
   { readSecret, signal }: ReconcileContext,
   management: ManagementClient,
 ): Promise<Seen> {

@@ -1,6 +1,6 @@
 // Decides what to do for a SecretApplication, from its spec and the present state. Nothing here reads or writes the cluster or the service.
 import { slugOf } from '../../secrets/contract.ts';
-import type { Reason, SecretApplicationSpec } from '../contract.ts';
+import type { KeyedSpec, Reason, SecretApplicationSpec } from '../contract.ts';
 import { durationMs } from '../specs.ts';
 
 /** The Secret of the application's key. Any writer of Secrets may have written it: it proves nothing but its key. */
@@ -13,44 +13,54 @@ export type KeySecret = {
   readonly formerKey: string | undefined;
 };
 
-export type Observed = {
-  /** The annotation `owner` of the object's Secrets. */
-  readonly secretOwner: string;
+export type ObservedApplication = {
   /** The owner of the object's application in the service. */
   readonly owner: string;
   readonly mayAdopt: boolean;
   /** In the service, by the slug. */
   readonly application: { readonly id: string; readonly owner?: string | undefined } | undefined;
+};
+export type Observed = ObservedApplication & {
+  /** The annotation `owner` of the object's Secrets. */
+  readonly secretOwner: string;
   readonly keySecret: KeySecret | undefined;
   readonly isKeyAccepted: boolean;
 };
 
-export type KeyStep =
-  | { readonly step: 'refuse'; readonly reason: Reason; readonly message: string }
-  /** `replace` adds a key beside the former one; `rotate` ends every former one at once. */
-  | { readonly step: 'create' | 'adopt' | 'keep' | 'replace' | 'rotate' };
+type Refuse = { readonly step: 'refuse'; readonly reason: Reason; readonly message: string };
+export type ApplicationStep = Refuse | { readonly step: 'create' | 'adopt' | 'keep' };
+/** `replace` adds a key beside the former one; `rotate` ends every former one at once. */
+export type KeyStep = ApplicationStep | { readonly step: 'replace' | 'rotate' };
 
-export function decideKey(spec: SecretApplicationSpec, observed: Observed, now: Date): KeyStep {
-  const { secretOwner, owner, mayAdopt, application, keySecret, isKeyAccepted } = observed;
+export function decideKey(spec: KeyedSpec, observed: Observed, now: Date): KeyStep {
+  const { secretOwner, keySecret, isKeyAccepted } = observed;
+  const step = decideApplication(spec, observed);
+  if (step.step !== 'refuse' && keySecret && keySecret.owner !== secretOwner)
+    return { step: 'refuse', reason: 'TargetNotOwned', message: `the Secret ${spec.apiKeySecretRef.name} does not belong to this object and is left as it is` };
+  if (step.step !== 'keep') return step;
+  if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate' };
+  // One rotation at a time: there are two keys at most.
+  const isDue = keySecret.formerKey === undefined && rotatesInMs(spec, keySecret.rotatedAt, now) <= 0;
+  return isDue ? { step: 'replace' } : step;
+}
+
+/** Whether the object may have the application. */
+export function decideApplication(spec: SecretApplicationSpec, { owner, mayAdopt, application }: ObservedApplication): ApplicationStep {
   const slug = slugOf(spec.applicationName);
   if (slug === '') return { step: 'refuse', reason: 'ValueRefused', message: 'applicationName must hold a letter a–z or a digit' };
-  if (keySecret && keySecret.owner !== secretOwner)
-    return { step: 'refuse', reason: 'TargetNotOwned', message: `the Secret ${spec.apiKeySecretRef.name} does not belong to this object and is left as it is` };
   if (!application) return { step: 'create' };
   if (application.owner === undefined) return decideAdoption(slug, spec, mayAdopt);
   if (application.owner !== owner) {
     const message = `the application ${slug} of the service belongs to another object or cluster; choose another applicationName, or have its owner taken away`;
     return { step: 'refuse', reason: 'Conflict', message };
   }
-  if (keySecret?.apiKey === undefined || !isKeyAccepted) return { step: 'rotate' };
-  // One rotation at a time: there are two keys at most.
-  const isDue = keySecret.formerKey === undefined && rotatesInMs(spec, keySecret.rotatedAt, now) <= 0;
-  return { step: isDue ? 'replace' : 'keep' };
+  return { step: 'keep' };
 }
 
-function decideAdoption(slug: string, { existing }: SecretApplicationSpec, mayAdopt: boolean): KeyStep {
+function decideAdoption(slug: string, { existing, apiKeySecretRef }: SecretApplicationSpec, mayAdopt: boolean): ApplicationStep {
   const found = `the service has an application ${slug} without an owner`;
-  if (existing === 'Fail') return { step: 'refuse', reason: 'Conflict', message: `${found}; existing: Adopt takes it and rotates its key` };
+  if (existing === 'Fail')
+    return { step: 'refuse', reason: 'Conflict', message: `${found}; existing: Adopt takes it${apiKeySecretRef ? ' and rotates its key' : ''}` };
   if (mayAdopt) return { step: 'adopt' };
   return { step: 'refuse', reason: 'Conflict', message: `${found}, and Operator__AdoptNamespaces of the operator does not have this namespace` };
 }

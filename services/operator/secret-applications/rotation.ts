@@ -8,7 +8,7 @@ import { rollOut, rolloutAnnotation, type Rolling, withOldPods, workloadsWith } 
 import { unlessMissing } from '../secrets-service.ts';
 import { describeSecret, fingerprintOf, readKeySecret, type SecretSubject } from './key-secret.ts';
 
-type ApplicationKey = Awaited<ReturnType<ManagementClient['keys']>>[number];
+export type ApplicationKey = Awaited<ReturnType<ManagementClient['keys']>>[number];
 
 export type RotationTiming = {
   /** A former key that was read with in this time stays valid. The service notes a use after a minute at the latest. */
@@ -29,6 +29,7 @@ export type Replacement = {
 
 /** The name of a key that the operator adds in the service, so that it never deletes one of others. */
 const ownName = /^signalbox-operator [0-9a-f]{16}$/;
+export const isOwnKey = ({ name }: ApplicationKey): boolean => ownName.test(name ?? '');
 
 /** Adds a key and writes it into the Secret; the former one stays valid. */
 export async function replaceKey(subject: RotationSubject, context: ReconcileContext, { id, secret, apiKey }: Replacement): Promise<NewKey> {
@@ -41,7 +42,7 @@ export async function replaceKey(subject: RotationSubject, context: ReconcileCon
   const current = keys.find(({ fingerprint }) => fingerprint === fingerprintOf(apiKey));
   if (!current) throw new Error('the service lists no key with the fingerprint of the key in the Secret');
   // After a crash between the creation of a key and the write of its Secret no program has that key.
-  for (const key of keys.slice(keys.indexOf(current) + 1)) if (ownName.test(key.name ?? '') && key.lastUsedAt === null) await remove(management, slug, key);
+  for (const key of keys.slice(keys.indexOf(current) + 1)) if (isOwnKey(key) && key.lastUsedAt === null) await removeKey(management, slug, key);
   const { plainApiKey } = await management.createKey(slug, { name: `signalbox-operator ${rotation}` });
   const rotatedAt = context.now();
   const written = await describeSecret(subject, context, { secret: claimed, application: id, apiKey: plainApiKey, rotatedAt, formerKey: current.id });
@@ -50,7 +51,7 @@ export async function replaceKey(subject: RotationSubject, context: ReconcileCon
 
 export type NewKey = { readonly id: string; readonly apiKey: string; readonly rotatedAt: Date; readonly secret: KubeObject };
 
-const remove = (management: ManagementClient, slug: string, { id }: ApplicationKey) => unlessMissing(management.deleteKey(slug, id));
+export const removeKey = (management: ManagementClient, slug: string, { id }: ApplicationKey) => unlessMissing(management.deleteKey(slug, id));
 
 export type Finishing = {
   /** Workloads, such as `Deployment shop`, or `the former key`; empty when the rotation is finished. */
@@ -60,10 +61,11 @@ export type Finishing = {
   readonly againAfterMs: number;
 };
 
+export const finished: Finishing = { waitsFor: [], missing: [], againAfterMs: Number.POSITIVE_INFINITY };
+
 /** Rolls the workloads for a replaced key, and deletes the former one when no pod has it and no program reads with it. */
 export async function finishRotation(subject: RotationSubject, context: ReconcileContext, { id, secret, apiKey }: Replacement): Promise<Finishing> {
   const { object, spec, service } = subject;
-  const finished = { waitsFor: [], missing: [], againAfterMs: Number.POSITIVE_INFINITY };
   const { formerKey, rotatedAt } = secret ? readKeySecret(service, secret, spec.apiKeySecretRef.key) : {};
   if (!secret || formerKey === undefined || rotatedAt === undefined) return finished;
   const workloads = spec.rollout ?? (await workloadsWith(secret.metadata.name, object.metadata.namespace, context.cluster));
@@ -97,11 +99,11 @@ async function deleteFormer(subject: RotationSubject, { signal, now, cluster }: 
   const slug = slugOf(spec.applicationName);
   const management = service.management(signal);
   const others = (await management.keys(slug)).filter(({ fingerprint }) => fingerprint !== fingerprintOf(apiKey));
-  const former = others.filter(({ id, name }) => id === formerKey || ownName.test(name ?? ''));
+  const former = others.filter((key) => key.id === formerKey || isOwnKey(key));
   const isUnused = ({ lastUsedAt }: ApplicationKey) => now().getTime() - Math.max(rotatedAt.getTime(), lastUsedAt?.getTime() ?? 0) >= timing.formerKeyMs;
   const unused = former.filter(isUnused);
   for (const key of unused) {
-    await remove(management, slug, key);
+    await removeKey(management, slug, key);
     await cluster.recordEvent(object, { type: 'Normal', reason: 'FormerKeyDeleted', message: `deleted the former key ${key.id}` });
   }
   return unused.length === former.length;

@@ -111,7 +111,10 @@ async function findKey({ object, spec, applicationSpec }: Subject, { readSecret,
   const { applicationRef, apiKeySecretRef } = spec;
   const application = applicationRef && caches['SecretApplication']?.get({ namespace, name: applicationRef.name });
   if (applicationRef && !application) return notReady('ApplicationNotReady', `there is no SecretApplication ${applicationRef.name}`);
-  const ref = apiKeySecretRef ?? (application && applicationSpec(application)?.apiKeySecretRef);
+  const named = application && applicationSpec(application);
+  if (named && !named.apiKeySecretRef)
+    return notReady('ApplicationNotReady', `SecretApplication ${application.metadata.name} has no apiKeySecretRef, so no key reads its values`);
+  const ref = apiKeySecretRef ?? named?.apiKeySecretRef;
   const key = ref && secretText(await readSecret({ namespace, name: ref.name }), ref.key);
   if (key !== undefined) return key;
   if (applicationRef) return notReady('ApplicationNotReady', `SecretApplication ${applicationRef.name} has no key yet`);

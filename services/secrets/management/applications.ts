@@ -55,16 +55,16 @@ export const applicationRoutes = (store: ManagementStore, write: UnitOfWork) => 
     answers: { 201: CreatedApplication },
     problems: [Problems.applicationTaken],
     async handle(request) {
-      const { name, description, owner } = request.body;
+      const { name, description, owner, withKey } = request.body;
       const slug = slugOf(name);
-      const key = newApiKey();
+      const key = withKey ? newApiKey() : undefined;
       const created = await write.run(request, { action: 'application.create', application: slug }, async ({ applications, environments, keys }) => {
         const application = { id: newId(), name, slug, description, ...(typeof owner === 'string' && { owner }), createdAt: write.clock() };
         const isNew = await applications.insert(application);
         if (!isNew) throw Problems.applicationTaken({ detail: `The slug '${slug}' is taken.` });
-        await keys.insert(application.id, { id: key.id, name: null, keyHash: key.hash, createdAt: application.createdAt, expiresAt: null });
+        if (key) await keys.insert(application.id, { id: key.id, name: null, keyHash: key.hash, createdAt: application.createdAt, expiresAt: null });
         await environments.insert(application.id, { id: newId(), slug: 'local', name: 'Local', createdAt: application.createdAt });
-        return { applicationId: application.id, result: { ...application, plainApiKey: key.plain } };
+        return { applicationId: application.id, result: { ...application, plainApiKey: key?.plain ?? null } };
       });
       return answer(201, created, { Location: `/api/management/applications/${slug}`, ...unkept });
     },

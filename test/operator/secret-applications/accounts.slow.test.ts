@@ -1,8 +1,9 @@
 // ServiceAccounts of a SecretApplication: pods read with their own tokens, which the API server reviews.
 import { expect } from 'chai';
 import { createSecretApplications } from '../../../services/operator/secret-applications/controller.ts';
-import { resourceOf } from '../../../services/operator/secrets.ts';
+import { resourceOf, secretResource } from '../../../services/operator/secrets.ts';
 import { createSecretsService } from '../../../services/operator/secrets-service.ts';
+import { createSyncedSecrets } from '../../../services/operator/synced-secrets/controller.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createManagementClient, type ManagementClient } from '../../../services/secrets/client.ts';
 import { type ClusterAccounts, createClusterAccounts } from '../../services/secrets/consumer/cluster-accounts.ts';
@@ -46,8 +47,9 @@ describeWith(kubernetes, 'ServiceAccounts of a SecretApplication', () => {
     const controllers = () => [createSecretApplications(secrets, ownershipIn(cluster.namespace, cluster.namespace, serviceAccounts))];
     operator = await runControllers(controllers, cluster.namespace, { log: silentLog, feed: secrets.follow });
   };
-  const apply = (name: string, serviceAccounts: readonly string[]) =>
-    cluster.apply(resource, { metadata: { name }, spec: { applicationName: name, apiKeySecretRef: { name: `${name}-key`, key: 'api-key' }, serviceAccounts } });
+  const withKey = (name: string) => ({ apiKeySecretRef: { name: `${name}-key`, key: 'api-key' } });
+  const applySpec = (name: string, spec: object) => cluster.apply(resource, { metadata: { name }, spec: { applicationName: name, ...spec } });
+  const apply = (name: string, serviceAccounts: readonly string[]) => applySpec(name, { ...withKey(name), serviceAccounts });
   const says = (name: string, reason: string, message = '') =>
     eventually(async () => {
       const ready = await cluster.readyOf('SecretApplication', name);
@@ -96,6 +98,128 @@ describeWith(kubernetes, 'ServiceAccounts of a SecretApplication', () => {
     await apply('elsewhere', ['unbound']);
     await says('elsewhere', 'ValueRefused', 'Operator__ServiceAccounts');
     expect(await bound('elsewhere')).to.deep.equal([]);
+  });
+
+  it('stay as they were bound by hand where the object does not name any, and are unbound where it says that there are none', async () => {
+    await start('on');
+    await applySpec('by-hand', withKey('by-hand'));
+    await says('by-hand', 'InSync');
+    await management.bindAccount('by-hand', { namespace: cluster.namespace, name: 'bound-by-hand' });
+    await applySpec('by-hand', { ...withKey('by-hand'), description: 'reconciled after the binding' });
+    await eventually(async () => expect((await management.application('by-hand')).description).to.equal('reconciled after the binding'));
+    await says('by-hand', 'InSync');
+    expect(await bound('by-hand')).to.deep.equal([`${cluster.namespace}/bound-by-hand`]);
+    await apply('by-hand', []);
+    await eventually(async () => expect(await bound('by-hand')).to.deep.equal([]));
+  });
+
+  describe('without apiKeySecretRef', () => {
+    const keys = async (slug: string) => (await management.keys(slug)).map(({ name }) => name);
+    const secrets = async () => (await cluster.cluster.list(secretResource, { namespace: cluster.namespace })).map(({ metadata }) => metadata.name);
+    const accept = (credential: string) =>
+      call(service.url, { path: '/api/consumer/configurations?environment=local', headers: { 'X-Api-Key': credential } }).then((answer) => answer.status);
+
+    it('are all that reads: neither the service nor the cluster ever has a key', async () => {
+      await start('on');
+      const before = await secrets();
+      await accounts.createAccount('keyless');
+      await applySpec('keyless', { serviceAccounts: ['keyless'], configuration: [{ environment: 'local', key: 'a', value: '1' }] });
+      await says('keyless', 'InSync');
+      expect(await status(await accounts.tokenOf({ account: 'keyless' }))).to.equal(200);
+      expect(await keys('keyless')).to.deep.equal([]);
+      expect(await secrets()).to.deep.equal(before);
+      const { rows } = await service.database.driver.query('select action from audit_entries where application = $1 order by occurred_at, id', ['keyless']);
+      expect(rows.map(({ action }: { action: string }) => action)).to.deep.equal(['application.create', 'configuration.create', 'application.bind-account']);
+    });
+
+    it('leave keys that others add, also when the object changes', async () => {
+      await start('on');
+      await applySpec('beside', { serviceAccounts: ['beside'] });
+      await says('beside', 'InSync');
+      const { plainApiKey } = await management.createKey('beside', { name: 'by hand' });
+      await applySpec('beside', { serviceAccounts: ['beside', 'another'] });
+      await eventually(async () => expect(await bound('beside')).to.have.length(2));
+      expect(await accept(plainApiKey)).to.equal(200);
+    });
+
+    it('end the key of before, and its Secret, where the object had one', async () => {
+      await start('on');
+      await apply('former', ['former']);
+      await says('former', 'InSync');
+      const key = (await cluster.secretData('former-key'))?.['api-key'] ?? '';
+      const { plainApiKey: byHand } = await management.createKey('former', { name: 'by hand' });
+      expect([await accept(key), await accept(byHand)]).to.deep.equal([200, 200]);
+      await cluster.cluster.patch(resource, { namespace: cluster.namespace, name: 'former' }, { spec: { apiKeySecretRef: null } });
+      await eventually(async () => expect(await cluster.secretData('former-key')).to.equal(undefined));
+      expect([await accept(key), await accept(byHand)]).to.deep.equal([401, 200]);
+      await says('former', 'InSync');
+      expect(await cluster.find(resource, 'former')).not.to.have.nested.property('status.lastRotatedAt');
+    });
+
+    it('get a key once the object names a Secret for it', async () => {
+      await start('on');
+      await applySpec('later', { serviceAccounts: ['later'] });
+      await says('later', 'InSync');
+      await apply('later', ['later']);
+      await eventually(async () => expect(await accept((await cluster.secretData('later-key'))?.['api-key'] ?? 'none')).to.equal(200));
+    });
+
+    it('adopt an application with the keys that it has', async () => {
+      await start('on');
+      const { plainApiKey } = await management.createApplication({ name: 'adopted' });
+      await applySpec('adopted', { serviceAccounts: ['adopted'] });
+      await says('adopted', 'Conflict', 'existing: Adopt takes it');
+      await applySpec('adopted', { serviceAccounts: ['adopted'], existing: 'Adopt' });
+      await says('adopted', 'InSync');
+      expect(await accept(plainApiKey)).to.equal(200);
+      expect(await bound('adopted')).to.deep.equal([`${cluster.namespace}/adopted`]);
+    });
+
+    it('are not bound to an application of another owner', async () => {
+      await start('on');
+      await management.createApplication({ name: 'foreign', owner: 'prod/payroll/foreign' });
+      await applySpec('foreign', { serviceAccounts: ['foreign'], existing: 'Adopt' });
+      await says('foreign', 'Conflict', 'belongs to another object');
+      expect(await bound('foreign')).to.deep.equal([]);
+    });
+
+    for (const [deletionPolicy, what] of [
+      ['Delete', 'go'],
+      ['Retain', 'stay'],
+    ] as const)
+      it(`${what} with the application when the object is deleted with ${deletionPolicy}, after another leader took over`, async () => {
+        await start('on');
+        const name = `ended-${deletionPolicy.toLowerCase()}`;
+        await applySpec(name, { serviceAccounts: [name], deletionPolicy });
+        await says(name, 'InSync');
+        await operator?.leadAgain();
+        await applySpec(name, { serviceAccounts: [name], deletionPolicy, description: 'seen by the next leader' });
+        await eventually(async () => expect((await management.application(name)).description).to.equal('seen by the next leader'));
+        await says(name, 'InSync');
+        await cluster.remove(resource, name);
+        await applySpec(`after-${name}`, { serviceAccounts: [`after-${name}`] });
+        await says(`after-${name}`, 'InSync');
+        const slugs = async () => (await management.applications()).map(({ slug }) => slug);
+        if (deletionPolicy === 'Delete') await eventually(async () => expect(await slugs()).not.to.include(name));
+        else expect(await bound(name)).to.deep.equal([`${cluster.namespace}/${name}`]);
+      });
+
+    it('give a SyncedSecret no key to read with, and it says so', async () => {
+      const secrets = createSecretsService({ baseUrl: service.url, adminKey: adminToken });
+      const ownership = ownershipIn(cluster.namespace, cluster.namespace, 'on');
+      operator = await runControllers(() => [createSecretApplications(secrets, ownership), createSyncedSecrets(secrets, ownership)], cluster.namespace, {
+        log: silentLog,
+      });
+      await applySpec('read-by-none', { serviceAccounts: ['read-by-none'] });
+      await says('read-by-none', 'InSync');
+      const spec = { applicationRef: { name: 'read-by-none' }, environment: 'local', data: [{ key: 'A', secret: 'a' }] };
+      await cluster.apply(resourceOf('SyncedSecret'), { metadata: { name: 'read-by-none' }, spec });
+      await eventually(async () => {
+        const ready = await cluster.readyOf('SyncedSecret', 'read-by-none');
+        expect(ready?.reason).to.equal('ApplicationNotReady');
+        expect(ready?.message).to.include('has no apiKeySecretRef');
+      });
+    });
   });
 
   it('are accounts by name: the API server refuses a namespace in one, and one that is named twice', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SecretApplicationSpec } from '../../../services/operator/contract.ts';
+import { type KeyedSpec, SecretApplicationSpec } from '../../../services/operator/contract.ts';
 import {
   type Contents,
   decideKey,
@@ -11,7 +11,8 @@ import {
 } from '../../../services/operator/secret-applications/reconcile.ts';
 
 const now = new Date('2026-11-23T12:00:00Z');
-const spec = (more: object = {}) => SecretApplicationSpec.parse({ applicationName: 'Shop', apiKeySecretRef: { name: 'key', key: 'k' }, ...more });
+const apiKeySecretRef = { name: 'key', key: 'k' };
+const spec = (more: object = {}): KeyedSpec => ({ ...SecretApplicationSpec.parse({ applicationName: 'Shop', apiKeySecretRef, ...more }), apiKeySecretRef });
 const keySecret = (more: Partial<KeySecret> = {}): KeySecret => ({
   owner: 'SecretApplication/shop',
   apiKey: 'key_x',
@@ -65,6 +66,23 @@ describe('the key of a SecretApplication', () => {
     it(says, () => expect(decideKey(spec(more), observed(has), now)).to.have.property('step', step));
 
   it('is due at once when the time of its rotation is unknown', () => expect(rotatesInMs(spec({ rotateEvery: '1h30m' }), undefined, now)).to.equal(0));
+});
+
+describe('the spec of a SecretApplication without a key', () => {
+  const parse = (more: object) => SecretApplicationSpec.safeParse({ applicationName: 'Shop', serviceAccounts: ['web'], ...more });
+
+  it('is read', () => expect(parse({}).success).to.equal(true));
+
+  // An object of before the rule would be written without end: only a key tells that a value is there, or when it was replaced.
+  for (const [member, value] of [
+    ['secretValues', [{ environment: 'local', secret: 's', valueFrom: { secretKeyRef: apiKeySecretRef } }]],
+    ['rotateEvery', '1h'],
+    ['rollout', [{ kind: 'Deployment', name: 'shop' }]],
+  ] as const)
+    it(`is refused with ${member}`, () => {
+      expect(parse({ [member]: value }).error?.issues).to.have.nested.property('[0].message', `${member} goes with apiKeySecretRef`);
+      expect(parse({ [member]: value, apiKeySecretRef }).success).to.equal(true);
+    });
 });
 
 describe('the contents of an application', () => {

@@ -23,6 +23,15 @@ describe('applications', () => {
       expect(member(created, 'plainApiKey')).to.match(/^key_[0-9a-f]{40}$/);
     });
 
+    it('makes no key with withKey: false; a key can be added later', async () => {
+      const created = await manage(running.url, 'POST', '', { name: 'Keyless', withKey: false });
+      expect(created.status).to.equal(201);
+      expect(created.body).to.include({ slug: 'keyless', plainApiKey: null });
+      expect(member(await manage(running.url, 'GET', '/keyless/keys'), 'items')).to.deep.equal([]);
+      const added = String(member(await manage(running.url, 'POST', '/keyless/keys', {}), 'plainApiKey'));
+      expect((await consume(running.url, added, '/configurations?environment=local')).status).to.equal(200);
+    });
+
     it('creates a default environment with slug local', async () => {
       const { slug } = await newApplication(running.url);
       const { body } = await manage(running.url, 'GET', `/${slug}/environments`);
@@ -75,6 +84,7 @@ describe('applications', () => {
       ['a name with a NUL', { name: 'a\0b' }, 'name'],
       ['a name with half a surrogate pair', { name: 'a\ud800' }, 'name'],
       ['a description above 1000 characters', { name: 'x', description: 'd'.repeat(1001) }, 'description'],
+      ['a wish for a key that is no boolean', { name: 'x', withKey: 'no' }, 'withKey'],
     ] as const)
       it(`answers 400 to ${what}`, async () => {
         const refused = await manage(running.url, 'POST', '', body);
