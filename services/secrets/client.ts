@@ -98,7 +98,7 @@ export function createManagementClient(options: ClientOptions) {
   return {
     applications: () => get(all, z.array(contract.Application)),
     application: (slug: string) => get(of(slug), contract.Application),
-    createApplication: (body: Omit<NewApplication, 'withKey'>) => post(all, CreatedWithKey, body),
+    createApplication: (body: Omit<NewApplication, 'withKey'>) => post(all, contract.CreatedWithKey, body),
     createKeylessApplication: (body: Omit<NewApplication, 'withKey'>) => post(all, contract.CreatedApplication, { ...body, withKey: false }),
     updateApplication: (slug: string, body: z.input<typeof contract.ApplicationUpdate>) => put(of(slug), contract.Application, body),
     deleteApplication: (slug: string) => remove(of(slug)),
@@ -146,7 +146,6 @@ export function createManagementClient(options: ClientOptions) {
 }
 export type ManagementClient = ReturnType<typeof createManagementClient>;
 type NewApplication = z.input<typeof contract.NewApplication>;
-const CreatedWithKey = contract.CreatedApplication.extend(contract.PlainKey.shape);
 type Account = { readonly namespace: string; readonly name: string };
 type ConfigurationPlace = { readonly environmentSlug: string; readonly key: string };
 

@@ -82,6 +82,8 @@ export const CreatedApplication = Application.omit({ updatedAt: true })
     examples: [{ ...exampleApplication, plainApiKey: 'key_…' }],
   });
 export type CreatedApplication = z.output<typeof CreatedApplication>;
+/** The answer to a request without `withKey: false`. */
+export const CreatedWithKey = CreatedApplication.extend(PlainKey.shape);
 
 export const NewApplication = z
   .object({

@@ -1,7 +1,7 @@
 // Applications with secrets, and what expires. No page of this area holds a value of a secret.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { CreatedApplication } from '../../../secrets/contract.ts';
+import { CreatedWithKey } from '../../../secrets/contract.ts';
 import { ApplicationSummaries, Expiring } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { action, page, pageRows, type Refilled, type Visit } from '../../pages.ts';
@@ -138,7 +138,7 @@ const create = action({
     const body = { name, description: description === '' ? null : description };
     const { slug, plainApiKey } = await atField(
       'name',
-      ask('secrets').send({ method: 'POST', path: '/api/management/applications', body }, CreatedApplication),
+      ask('secrets').send({ method: 'POST', path: '/api/management/applications', body }, CreatedWithKey),
     );
     const message = locale.t.secrets.applicationAdded(name);
     return { message, target: slug, page: keyPage(locale, { app: slug, title: message, key: plainApiKey }) };
