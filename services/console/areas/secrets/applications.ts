@@ -136,10 +136,7 @@ const create = action({
   form: z.object({ name: z.string(), description: z.string().default('') }),
   async run({ form: { name, description }, locale, ask }) {
     const body = { name, description: description === '' ? null : description };
-    const { slug, plainApiKey } = await atField(
-      'name',
-      ask('secrets').send({ method: 'POST', path: '/api/management/applications', body }, CreatedWithKey),
-    );
+    const { slug, plainApiKey } = await atField('name', ask('secrets').send({ method: 'POST', path: '/api/management/applications', body }, CreatedWithKey));
     const message = locale.t.secrets.applicationAdded(name);
     return { message, target: slug, page: keyPage(locale, { app: slug, title: message, key: plainApiKey }) };
   },
