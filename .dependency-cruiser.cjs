@@ -8,7 +8,7 @@ const inDeployable = '^services/(?!platform/|forges/|command/|laptop/|install/)'
 /** The descriptions of forges, which the relay and the intake read. */
 const forges = '^services/forges/';
 const spoken =
-  '^services/([^/]+/((consumer|management|overview|newsletters|authors|dashboard|many|undo)/contract|(administration-)?contract|client)|listings/(presets|relations)/contract)\\.ts$';
+  '^services/([^/]+/((consumer|management|overview|newsletters|authors|dashboard|many|undo)/contract|(administration-)?contract|client)|listings/(presets|relations)/contract|operator/(keywords|secret-types))\\.ts$';
 
 const inPackages = (...names) => `node_modules/(${names.flatMap((name) => [name, `@types/${name.replace(/^@/, '').replace('/', '__')}`]).join('|')})(/|$)`;
 
