@@ -162,14 +162,7 @@ describeWith(chromium, 'secrets in a browser', () => {
           '/db',
           `/${encodeURIComponent(hostile.slice(0, 200))}`,
         ];
-        for (const path of [
-          '/secrets',
-          '/secrets?q=nothing',
-          '/secrets/new',
-          '/secrets/audit',
-          '/secrets/audit?person=none',
-          ...own.map((rest) => `/secrets/${app.slug}${rest}`),
-        ]) {
+        for (const path of ['/secrets', '/secrets/new', '/secrets/audit', ...own.map((rest) => `/secrets/${app.slug}${rest}`)]) {
           await page.goto(path);
           expect(await accessibilityFaults(page), path).to.deep.equal([]);
           expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).to.be.at.most(0);
