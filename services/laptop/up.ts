@@ -121,7 +121,7 @@ const postgresSettings = { shared_buffers: '64MB', max_connections: '200', max_w
 /** Above the base, in this order. */
 const order = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings', 'console'] as const;
 
-/** Of `--port-base`. */
+/** The default of `--port-base`. */
 export const usualPortBase = 8080;
 
 /** Where a service listens on a laptop: one port after another from the base; base 0 is any free port. */

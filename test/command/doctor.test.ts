@@ -1,4 +1,4 @@
-// What the doctor finds, and how it says so.
+// The findings of the doctor, and its words.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ describe('the doctor', () => {
 });
 
 describeWith(commandLine('openssl'), 'the doctor and certificates', () => {
-  it('reads the end of a certificate off a real server, whoever signed it', async () => {
+  it('reads the end of a certificate off a real server, with any signer', async () => {
     const folder = temporaryDirectory('certificate');
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '10', '-subj', '/CN=localhost'], {

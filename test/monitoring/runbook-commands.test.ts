@@ -1,4 +1,4 @@
-// What runbooks say to do: there are commands, and everything that they name exists.
+// The section of runbooks on what to do: it has commands, and everything that they name exists.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';

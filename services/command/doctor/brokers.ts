@@ -54,7 +54,7 @@ async function lookAtQueues(installation: Installation): Promise<readonly Findin
   const { queues } = await askQueues(installation);
   const faults = queues.flatMap((queue): Finding[] => {
     const detail = faultOf(queue);
-    // A broker that does not answer is told by its connection.
+    // The finding of its connection says that a broker does not answer.
     if (detail === undefined || queue.messages === null) return [];
     return [{ subject: 'queues', state: queue.consumers === 0 && !queue.queue.endsWith('.dead') ? 'wrong' : 'warning', detail }];
   });

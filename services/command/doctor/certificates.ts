@@ -19,7 +19,7 @@ export async function certificateFinding(subject: string, url: string): Promise<
 
 export function judge(subject: string, validTo: Date, now: Date): Finding {
   const days = Math.floor((validTo.getTime() - now.getTime()) / dayMs);
-  const toDo = 'renew it; cert-manager and the like say why they did not';
+  const toDo = 'renew it; where cert-manager renews it, its Certificate says why it did not';
   if (days < 0) return { subject, state: 'wrong', detail: `its certificate ended on ${validTo.toISOString().slice(0, 10)}`, toDo };
   const detail = `its certificate ends in ${days} days`;
   return days < soonDays ? { subject, state: 'warning', detail, toDo } : { subject, state: 'ok', detail };
@@ -27,7 +27,7 @@ export function judge(subject: string, validTo: Date, now: Date): Finding {
 
 type Target = { readonly host: string; readonly port: number };
 
-/** Any certificate is looked at, whoever signed it: whether it is trusted shows where it is used. */
+/** The signer does not matter here: whether the certificate is trusted shows where it is used. */
 async function endOf(target: Target, isPostgres: boolean): Promise<Date> {
   const plain = connectPlain({ ...target, timeout: connectMs });
   plain.once('timeout', () => plain.destroy(new Error(`no answer within ${connectMs / 1000} s`)));

@@ -35,7 +35,7 @@ export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promi
 const width = 100;
 const stateWidth = 9;
 
-/** What is wrong comes last, where the eye is when the command ends. */
+/** The worst comes last, where the eye is when the command ends. */
 const order: readonly State[] = ['ok', 'unknown', 'warning', 'wrong'];
 
 export function textOf(findings: readonly Finding[]): string {

@@ -1,4 +1,4 @@
-// What the doctor finds: one line for each thing that it asked.
+// Findings of the doctor: one line for each thing that it asked.
 
 /** `unknown`: it could not be asked from here. */
 export type State = 'ok' | 'warning' | 'wrong' | 'unknown';

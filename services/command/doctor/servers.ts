@@ -47,7 +47,7 @@ const serverState = statement<Server>(
 );
 
 const leastVersion = 130_000;
-/** Of the connections, from which a burst may find none. */
+/** The share of connections in use from which a burst may find none. */
 const nearlyAll = 0.9;
 
 async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
