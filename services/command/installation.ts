@@ -1,4 +1,5 @@
 // The services of an installation as commands ask them: where they answer, and by which credential.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { settings as bookmarksSettings } from '../bookmarks/config.ts';
 import { settings as consoleSettings } from '../console/config.ts';
 import { settings as digestSettings } from '../link-digest/config.ts';
@@ -59,6 +60,8 @@ export const installationSettings = {
 };
 
 const answerMs = 10_000;
+/** A service that has just started, or is busy, may answer 503 once: after this it is asked again. */
+const busyMs = 1000;
 
 type Call = { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string };
 export type Installation = ReturnType<typeof readInstallation>;
@@ -89,11 +92,14 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     const url = urlOf(service);
     const credential = credentialOf(service);
     if (url === undefined || credential === undefined) throw new Error(notGiven(service));
-    const response = await fetchFrom(service, `${url}${path}`, {
-      method,
-      timeoutMs,
-      headers: { Accept: 'application/json', Authorization: credential.header },
-    });
+    const send = () =>
+      fetchFrom(service, `${url}${path}`, {
+        method,
+        timeoutMs,
+        headers: { Accept: 'application/json', Authorization: credential.header },
+      });
+    const first = await send();
+    const response = method === 'GET' && first.status === 503 ? await sleep(busyMs).then(send) : first;
     const text = await response.text();
     if (response.ok) return readAnswer(contract, text);
     if (response.status === 401)

@@ -1,4 +1,6 @@
 // The commands of a person on call, against a real relay on RabbitMQ and on the broker inside Postgres.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { fullOn, listBrokers, perDay, resetUsage, switchTo } from '../../services/command/brokers.ts';
 import { ageText, numberText, wrap } from '../../services/command/figures.ts';
@@ -50,6 +52,27 @@ describe('where commands find the services', () => {
     expect(inPod.urlOf('webhook-intake')).to.equal(undefined);
     // The worker of mails has a token of listings, and serves nothing.
     expect(readInstallation({ Listings__AccessTokens: 'a token of the listings' }).urlOf('listings')).to.equal(undefined);
+  });
+
+  it('asks again where a service is busy, once', async () => {
+    const answers = [503, 200, 503, 503];
+    const server = createServer((_, response) => {
+      const status = answers.shift() ?? 500;
+      response
+        .writeHead(status, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify(status === 200 ? { queues: [] } : { title: 'Busy', status, type: 'about:blank' }));
+    });
+    const port = await new Promise<number>((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+    const busy = readInstallation({ Console__RelayUrl: `http://127.0.0.1:${port}`, Broker__AuthToken });
+    try {
+      const output = printing();
+      await queues(busy, output);
+      expect(output.lines()).to.deep.equal(['CONNECTION  QUEUE  WAITING  IN WORK  OLDEST  CONSUMERS']);
+      expect(await failure(queues(busy, output))).to.contain('503');
+      expect(answers).to.deep.equal([]);
+    } finally {
+      server.close();
+    }
   });
 
   it('says which settings are missing', async () => {
