@@ -11,7 +11,7 @@ export const undoRoute = (store: CatalogueStore) =>
     method: 'post',
     path: '/api/undo/{id}',
     operationId: 'undoChange',
-    summary: 'Takes a change back that was made with `undo=true`',
+    summary: 'Takes a change back that was made with undo=true',
     description:
       'Deleted bookmarks and folders return under their ids; changed bookmarks have their former tags, folder and mark of a favorite. All or nothing, and once: a repeat answers 404.',
     params: ByChange,
