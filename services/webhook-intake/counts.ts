@@ -1,22 +1,11 @@
 // The badges of a console: what happened today, and what needs attention. Route and SQL.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type AnyRoute, route } from '../platform/http/route.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
-import { Count } from '../platform/schema.ts';
+import { Counts } from './dashboard/contract.ts';
 import { createDayStart, DashboardHeaders } from './dashboard/statistics.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Workers } from './jobs/workers.ts';
-
-const Counts = z
-  .object({
-    eventsToday: Count.meta({ description: 'Events received since the day of `X-Timezone` began, to the hour' }),
-    deadLetters: Count.nullable().meta({ description: 'Messages that were given up, at most 15 s old; null where a broker could not be asked', examples: [0] }),
-    failedNotifications: Count.meta({ description: 'Messages that were given up; 1000 means 1000 or more' }),
-    waitingNotifications: Count.meta({ description: 'Messages that wait to be sent; 1000 means 1000 or more' }),
-    failedWorkers: Count.meta({ description: 'Workers whose last run failed' }),
-    failedWorkflowRuns: Count.meta({ description: 'Workflow runs that changed today and failed; 1000 means 1000 or more' }),
-  })
-  .meta({ id: 'Counts', description: 'The badges of a console' });
 
 /** Each is one range of an index, in its order. */
 const upTo = (rows: string) => `(select count(*) from (${rows} limit 1000) counted)`;

@@ -9,7 +9,7 @@ import { createSemaphore } from '../platform/semaphore.ts';
 import { withTimeout } from '../platform/time.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
 import { listOf, Problems } from './contract.ts';
-import { askedConnections, ConnectionState, DeadLetterItem } from './dashboard/contract.ts';
+import { askedConnections, ConnectionState, DeadLetterDetail, DeadLetterItem } from './dashboard/contract.ts';
 import { unpacked } from './delivery.ts';
 import { filterText } from './paging.ts';
 
@@ -19,12 +19,6 @@ const Queue = z.enum(queues).meta({ id: 'ForgeQueue', description: 'A queue of t
 const DeadLetterPage = listOf(DeadLetterItem)
   .extend({ connections: askedConnections })
   .meta({ id: 'DeadLetterPage', description: 'Dead letters of every connection' });
-
-const DeadLetterDetail = DeadLetterItem.extend({
-  headers: z.record(z.string(), z.string()).meta({ description: 'The headers of the message', examples: [{ 'x-event': 'issues' }] }),
-  bytes: Count.meta({ description: 'The size of the body, unpacked where it can be' }),
-  body: z.string().meta({ description: 'The body as text, at most its first 256 KiB', examples: ['{"action":"opened"}'] }),
-}).meta({ id: 'DeadLetterDetail', description: 'A message that the workers gave up, whole' });
 
 const DeadLetterWork = z
   .object({
@@ -45,6 +39,7 @@ const DeadLetterFilter = z.object({
   connection: connectionFilter,
   queue: queryChoice(Queue).optional().meta({ description: 'Dead letters that came from this queue' }),
   reason: filterText.meta({ description: 'Part of the reason, in any case' }),
+  exactReason: z.string().optional().meta({ description: 'The whole reason, as the list has it' }),
   messageId: filterText.meta({ description: 'The id of the message' }),
   limit: queryInteger(limit).meta({ description: 'The most of each connection, the oldest' }),
 });
@@ -55,6 +50,11 @@ const DeadLetterSelector = z
     connection: Wanted.meta({ description: 'The connection, such as `BROKER_URL_1`', examples: ['BROKER_URL_1'] }),
     queue: Queue.optional().meta({ description: 'Dead letters that came from this queue' }),
     reason: Wanted.meta({ description: 'Part of the reason, in any case', examples: ['timed out'] }),
+    exactReason: z
+      .string()
+      .min(1, 'must not be empty')
+      .optional()
+      .meta({ description: 'The whole reason, as the list has it', examples: ['the payload is not JSON'] }),
     messageId: Wanted.meta({ description: 'The id of the message', examples: ['019b76da-a800-7000-8000-5f3c1e2d4a6b'] }),
     limit: z
       .int()
@@ -64,9 +64,9 @@ const DeadLetterSelector = z
       .meta({ description: 'The most of each connection, the oldest', examples: [100] }),
   })
   .meta({ id: 'DeadLetterSelector', description: 'Which dead letters' });
-const DropSelector = DeadLetterSelector.refine(({ queue, reason, messageId }) => (queue ?? reason ?? messageId) !== undefined, {
+const DropSelector = DeadLetterSelector.refine(({ queue, reason, exactReason, messageId }) => (queue ?? reason ?? exactReason ?? messageId) !== undefined, {
   path: ['messageId'],
-  error: 'is needed, or queue, or reason: what is dropped is gone',
+  error: 'is needed, or queue, or a reason: what is dropped is gone',
 }).meta({ id: 'DropSelector', description: 'Which dead letters; one member beside connection and limit is needed' });
 
 type Filter = { readonly [Name in keyof z.output<typeof DeadLetterFilter>]?: z.output<typeof DeadLetterFilter>[Name] };
@@ -225,7 +225,7 @@ const workRoutes = (deadLetters: DeadLetters) => [
     path: '/api/v1/dead-letters/drop',
     operationId: 'dropDeadLetters',
     summary: 'Deletes dead letters for good',
-    description: 'The body needs `messageId`, `queue` or `reason`: what is dropped is gone.',
+    description: 'The body needs `messageId`, `queue`, `reason` or `exactReason`: what is dropped is gone.',
     body: DropSelector,
     answers: { 200: DeadLetterWork },
     problems: [Problems.connectionMissing],

@@ -54,6 +54,7 @@ export function createDeliveries({ database, deadLetters, forge, clock }: Delive
         duplicates,
         trackedAt: tracked,
         rows: await rowsOfEvents(events),
+        isRedeliverable: usable(forge) !== undefined && (events.length === 0 || events.some(({ source }) => source === forgeSource)),
         notifications: await notificationsOf(database, [...known]),
         deadLetters: dead.items,
         connections: dead.connections,
@@ -87,14 +88,20 @@ export function createDeliveries({ database, deadLetters, forge, clock }: Delive
   };
 }
 
+/** The API that can be asked to deliver again, with the webhooks to ask for. */
+function usable(forge: ForgeAccess | undefined) {
+  if (!forge?.token || forge.hooks.length === 0 || isGiteaApi(forge.url)) return undefined;
+  return { url: forge.url, token: forge.token, hooks: forge.hooks };
+}
+
 /** @throws Problem 409 that says what is missing */
 function requireApi(forge: ForgeAccess | undefined) {
   const unavailable = (detail: string) => Problems.redeliveryUnavailable({ detail });
+  const found = usable(forge);
+  if (found) return found;
   if (forge && isGiteaApi(forge.url))
     throw unavailable('Gitea and Forgejo have no API of deliveries: use the replay button of the webhook, or reconciliation.');
-  if (forge?.token === undefined) throw unavailable('Forge__ApiToken is not set.');
-  if (forge.hooks.length === 0) throw unavailable('Forge__ApiHooks names no webhook.');
-  return { url: forge.url, token: forge.token, hooks: forge.hooks };
+  throw unavailable(forge?.token === undefined ? 'Forge__ApiToken is not set.' : 'Forge__ApiHooks names no webhook.');
 }
 
 const DeliveryPath = z.object({ deliveryId: z.string().meta({ description: "The id of the forge, or of the relay's answer" }) });

@@ -8,12 +8,16 @@ export type OpenedConnection = { readonly name: string; readonly open: () => Bro
 export type DeadLetterQuery = Pick<DeadLetterSelection, 'queue' | 'limit' | 'lookAt'> & {
   /** Part of the reason, in any case. */
   readonly reason?: string | undefined;
+  /** The whole reason. */
+  readonly exactReason?: string | undefined;
   readonly message?: string | undefined;
 };
 
-export function selectionOf({ reason = '', message, ...selection }: DeadLetterQuery): DeadLetterSelection {
-  const text = reason.toLowerCase();
-  const where = ({ id, headers }: DeadLetter) => (message === undefined || id === message) && (headers['x-dead-reason'] ?? '').toLowerCase().includes(text);
+export function selectionOf({ reason = '', exactReason, message, ...selection }: DeadLetterQuery): DeadLetterSelection {
+  const part = reason.toLowerCase();
+  function where({ id, headers: { 'x-dead-reason': given = '' } }: DeadLetter): boolean {
+    return (message === undefined || id === message) && (exactReason === undefined || given === exactReason) && given.toLowerCase().includes(part);
+  }
   return { ...selection, where };
 }
 

@@ -54,6 +54,17 @@ export const WorkflowSeries = z
   })
   .meta({ id: 'WorkflowSeries', description: 'Workflow runs by days' });
 
+export const Counts = z
+  .object({
+    eventsToday: Count.meta({ description: 'Events received since the day of `X-Timezone` began, to the hour' }),
+    deadLetters: Count.nullable().meta({ description: 'Messages that were given up, at most 15 s old; null where a broker could not be asked', examples: [0] }),
+    failedNotifications: Count.meta({ description: 'Messages that were given up; 1000 means 1000 or more' }),
+    waitingNotifications: Count.meta({ description: 'Messages that wait to be sent; 1000 means 1000 or more' }),
+    failedWorkers: Count.meta({ description: 'Workers whose last run failed' }),
+    failedWorkflowRuns: Count.meta({ description: 'Workflow runs that changed today and failed; 1000 means 1000 or more' }),
+  })
+  .meta({ id: 'Counts', description: 'The badges of a console' });
+
 export const NotificationStatus = z.enum(['pending', 'sent', 'failed']).meta({ id: 'NotificationStatus', description: 'How far a message is' });
 
 export const Notification = z
@@ -126,6 +137,12 @@ export const DeadLetterItem = z
   })
   .meta({ id: 'DeadLetter', description: 'A message that the workers gave up' });
 
+export const DeadLetterDetail = DeadLetterItem.extend({
+  headers: z.record(z.string(), z.string()).meta({ description: 'The headers of the message', examples: [{ 'x-event': 'issues' }] }),
+  bytes: Count.meta({ description: 'The size of the body, unpacked where it can be' }),
+  body: z.string().meta({ description: 'The body as text, at most its first 256 KiB', examples: ['{"action":"opened"}'] }),
+}).meta({ id: 'DeadLetterDetail', description: 'A message that the workers gave up, whole' });
+
 export const ConnectionState = z
   .object({
     connection: z.string().meta({ description: 'The name of the connection', examples: ['BROKER_URL_1'] }),
@@ -173,6 +190,9 @@ export const DeliveryTrace = z
       )
       .nullable()
       .meta({ description: 'The rows that it is about, as they are now; null where its payload is deleted or larger than 4 MiB' }),
+    isRedeliverable: z
+      .boolean()
+      .meta({ description: 'Whether the forge can be asked to deliver it again, by the settings; the forge itself may still refuse' }),
     notifications: z.array(Notification).meta({ description: 'The messages that tell of it, the newest first' }),
     deadLetters: z.array(DeadLetterItem).meta({ description: 'Its messages that were given up' }),
     connections: askedConnections,

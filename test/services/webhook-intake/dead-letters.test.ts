@@ -89,6 +89,8 @@ describe('dead letters over HTTP', function () {
     expect(await count({ queue: 'FORGE-database' })).to.equal(3);
     expect(await count({ reason: 'ROW for push' })).to.equal(4);
     expect(await count({ messageId: push?.id ?? '' })).to.equal(2);
+    expect(await count({ exactReason: 'no row for push' })).to.equal(4);
+    expect(await count({ exactReason: 'row for push' })).to.equal(0);
     expect(await count({ limit: 1 })).to.equal(2);
     expect((await list({ connection: 'BROKER_URL_9' })).status).to.equal(404);
     for (const query of [{ queue: 'other' }, { limit: 1001 }]) expect((await list(query)).status, JSON.stringify(query)).to.equal(400);
@@ -117,10 +119,12 @@ describe('dead letters over HTTP', function () {
 
   it('drops what is selected, and nothing without a selection', async () => {
     const [issues] = await die(0, ['issues', 'push']);
-    for (const body of [{}, { connection: 'BROKER_URL_1' }, { reason: ' ' }, { limit: 0 }])
+    for (const body of [{}, { connection: 'BROKER_URL_1' }, { reason: ' ' }, { exactReason: '' }, { limit: 0 }])
       expect((await drop(body)).status, JSON.stringify(body)).to.equal(400);
     expect((await drop({ messageId: issues?.id })).body).to.deep.include({ done: 2 });
+    expect((await drop({ exactReason: 'row for push' })).body).to.deep.include({ done: 0 });
     expect((await drop({ reason: 'row', limit: 1 })).body).to.deep.include({ done: 1 });
+    expect((await drop({ exactReason: 'no row for push', limit: 0 })).status).to.equal(400);
     expect((await list()).body.items).to.have.length(1);
   });
 

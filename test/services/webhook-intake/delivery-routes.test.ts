@@ -93,6 +93,7 @@ describe('POST /api/v1/deliveries/{deliveryId}/redeliver', () => {
     const url = `http://127.0.0.1:${(forge.address() as AddressInfo).port}${access.path ?? ''}`;
     dashboard = await createDashboard({ forge: { url, hooks, token: new Secret('forge-token'), ...access } });
   }
+  const isRedeliverable = async (deliveryId: string) => (await dashboard.get('/trace/{deliveryId}', { path: { deliveryId } })).body['isRedeliverable'];
   const redeliver = (deliveryId: string) => dashboard.post('/deliveries/{deliveryId}/redeliver', { path: { deliveryId } });
 
   it('asks the webhook that made the delivery, known here or not', async () => {
@@ -106,6 +107,7 @@ describe('POST /api/v1/deliveries/{deliveryId}/redeliver', () => {
     await open();
     const stored = delivery({ event: 'issues', payload: issue(1), deliveryId: 'd-3', hookId: '8' });
     await dashboard.deliver([stored]);
+    expect([await isRedeliverable('d-3'), await isRedeliverable('unknown')]).to.deep.equal([true, true]);
     expect((await redeliver(stored.id)).status).to.equal(202);
     expect(asked[0]).to.equal('GET /orgs/us/hooks/8/deliveries');
   });
@@ -121,6 +123,7 @@ describe('POST /api/v1/deliveries/{deliveryId}/redeliver', () => {
     const detailOf = async (access: Parameters<typeof open>[0]) => {
       await open(access);
       const { status, body } = await redeliver('d-1');
+      expect(await isRedeliverable('d-1')).to.equal(false);
       await dashboard.close();
       return `${status} ${String(body['detail'])}`;
     };
