@@ -61,6 +61,11 @@
 - { name: Events__Url, value: {{ . | quote }} }
 {{- end }}
 {{- end }}
+{{- if and $workload.runbooks (not (hasKey $workload.settings "Console__RunbookUrl")) }}
+{{- with $root.Values.monitoring.prometheusRule.runbookUrl }}
+- { name: Console__RunbookUrl, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
 {{- with $workload.spool }}
 - { name: FailedPayloads__Directory, value: {{ .directory }} }
 {{- end }}
