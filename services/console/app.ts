@@ -34,10 +34,15 @@ import { mePages, type OwnParts } from './areas/me/me.ts';
 import { nowPages } from './areas/now/now.ts';
 import { searchPages } from './areas/search/search.ts';
 import { secretsPages } from './areas/secrets/secrets.ts';
+import { brokerPages } from './areas/system/brokers.ts';
+import { deadLetterPage } from './areas/system/dead-letter.ts';
 import { deadLetterPages } from './areas/system/dead-letters.ts';
 import { notificationPages } from './areas/system/notifications.ts';
 import { recordPages } from './areas/system/record.ts';
+import { rejectedPages } from './areas/system/rejected.ts';
+import { spoolPages } from './areas/system/spool.ts';
 import { systemPages } from './areas/system/system.ts';
+import { workerPages } from './areas/system/workers.ts';
 import { type UserParts, userPages } from './areas/users/users.ts';
 import { assetPaths, assetRoutes } from './assets.ts';
 import type { ConsoleConfig } from './config.ts';
@@ -49,6 +54,7 @@ import { createRefusals } from './refusals.ts';
 import { createStore } from './store.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 import { createKit, isSwitchedOn } from './visits.ts';
+import { createWaiting } from './waiting.ts';
 
 export type ConsoleParts = {
   readonly config: ConsoleConfig;
@@ -73,7 +79,12 @@ const declared: readonly Declared[] = [
   ...authorPages,
   ...searchPages,
   ...systemPages,
+  ...brokerPages,
   ...deadLetterPages,
+  ...deadLetterPage,
+  ...spoolPages,
+  ...rejectedPages,
+  ...workerPages,
   ...notificationPages,
   ...listPages,
   ...mapPages,
@@ -123,7 +134,8 @@ export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs,
   const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages(access)];
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
   const areasWithPages = new Set(switchedOn.map(({ area }) => area));
-  const kit = createKit({ ...access, upstreams, areasWithPages, assets: assetPaths, imageOrigins: config.imageOrigins });
+  const waiting = createWaiting({ upstreams, log });
+  const kit = createKit({ ...access, upstreams, areasWithPages, assets: assetPaths, waiting });
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,
@@ -134,7 +146,7 @@ export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs,
       ...switchedOn.map(({ routeBy }) => routeBy(kit)),
     ],
     areas: [{ prefix: '/', guard: sessions.guard }],
-    refusals: createRefusals(kit, sessions),
+    refusals: createRefusals(kit, sessions, config.runbookUrl),
     answerHeaders: answerHeaders(config),
     proxyHeaders: access.forwardAuth?.headers,
     health,

@@ -140,6 +140,12 @@ export const settings = {
   ...loginSettings,
   ...sourceSettings,
   ...upstreamSettings,
+  runbookUrl: optional(
+    url('Console__RunbookUrl', ['http', 'https'], {
+      summary:
+        'Where people read the files of this repository, or its site; error pages link to `k8s/runbooks/<alert>.md` below it, and name the page without it',
+    }),
+  ),
   imageOrigins: origins('Console__ImageOrigins', { summary: 'Origins whose pictures pages may show, such as those of listings', default: [] }),
   actionsDays: integer('Retention__ActionsDays', { summary: 'Days that the record of logins and actions is kept', min: 1, max: 36_500, default: 365 }),
 } as const;

@@ -3,31 +3,30 @@ import { h } from 'preact';
 import type { AskedRequest } from '../platform/http/refusals.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { Problems } from './contract.ts';
+import { runbookOf } from './runbooks.ts';
+import { serviceFailure } from './service-failure.ts';
 import { field } from './view/forms.ts';
 import { icon } from './view/icons.ts';
 import type { Locale } from './view/locale.ts';
 import { hiddenFields } from './view/notice.ts';
 import { pageHead, section } from './view/shell.ts';
-import { failure } from './view/states.ts';
+import { requestLine, runbookLink } from './view/states.ts';
 import { code } from './view/texts.ts';
 
-/** Kinds that a service behind the console caused. */
-const ofServices = [Problems.serviceAway, Problems.serviceSlow, Problems.credentialRefused, Problems.serviceFailed].map(({ type }) => type);
-
-type Entered = Readonly<Record<string, string | readonly string[]>>;
 type Asked = Pick<AskedRequest, 'url' | 'method' | 'requestId'> & {
+  /** The address before the path of a runbook. */
+  readonly runbookUrl: string | undefined;
   /** The fields of an action, so that what was typed is not lost. */
   readonly entered?: Entered;
 };
+type Entered = Readonly<Record<string, string | readonly string[]>>;
 
-export function errorPage(locale: Locale, problem: Problem, { url, method, requestId, entered }: Asked) {
-  const { service, errors } = problem.members;
+export function errorPage(locale: Locale, problem: Problem, { url, method, requestId, runbookUrl, entered }: Asked) {
+  const { errors } = problem.members;
   const again = method === 'GET' ? url : '/';
-  if (ofServices.includes(problem.kind.type) && typeof service === 'string') {
-    const isCredentialRefused = problem.kind.type === Problems.credentialRefused.type;
-    const body = failure(locale, { service, requestId, detail: problem.detail, isCredentialRefused, again });
-    return { title: locale.t.access.faults.service, status: problem.status, body: [body, entered ? enteredForm(locale, url, entered) : null] };
-  }
+  const failed = serviceFailure(locale, problem, { requestId, again, runbookUrl });
+  if (failed) return { title: locale.t.access.faults.service, status: problem.status, body: [failed, entered ? enteredForm(locale, url, entered) : null] };
+  const runbook = runbookOf(problem, runbookUrl);
   const { title, hint } = wordsOf(locale, problem);
   const body = [
     pageHead({ title, lead: hint }),
@@ -38,8 +37,9 @@ export function errorPage(locale: Locale, problem: Problem, { url, method, reque
       { class: 'buttons' },
       method === 'GET' ? h('a', { class: 'button', href: again }, icon('again'), locale.t.view.states.again) : null,
       h('a', { class: 'button plain', href: '/' }, locale.t.access.faults.home),
+      runbookLink(locale.t, runbook),
     ),
-    h('p', { class: 'quiet' }, `${locale.t.view.states.request} `, code(requestId)),
+    h('p', { class: 'quiet' }, requestLine(locale.t, { requestId, runbook })),
   ];
   return { title, status: problem.status, body };
 }

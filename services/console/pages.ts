@@ -72,6 +72,7 @@ function reading<P extends MaybeSchema, Q extends MaybeSchema>(
         handle(request: RouteRequest<P, Q, undefined>) {
           const visit = kit.visit(request, checked);
           kit.require(visit, checked, visit.path);
+          if (kind === 'page') kit.countWaiting(visit);
           return answerTo(kit, { ...visit, params: request.params, query: request.query });
         },
       }),
@@ -161,6 +162,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (form === undefined) throw Common.invalid({ detail: visit.locale.t.access.formFaults, errors: Object.fromEntries(faults) });
     const done = await declared.run({ ...visit, form });
     await record('done', done.target);
+    kit.changed(declared.area);
     return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : await kit.showDone(visit, done, back);
   } catch (error) {
     await record(kit.isRefusal(error) ? 'refused' : 'failed');

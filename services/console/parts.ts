@@ -1,8 +1,8 @@
 // Pages that show several services: the answer of each, or why there is none.
 import type { VNode } from 'preact';
 import { Problem } from '../platform/problem.ts';
-import { Problems } from './contract.ts';
 import type { Visit } from './pages.ts';
+import { serviceFailure } from './service-failure.ts';
 import { failure } from './view/states.ts';
 
 export type Part<T> = { readonly value: T; readonly problem?: undefined } | { readonly value?: undefined; readonly problem: Problem };
@@ -18,7 +18,8 @@ export async function partOf<T>(work: Promise<T>): Promise<Part<T>> {
 }
 
 /** The fault in place of the part. */
-export function faultOf({ locale, requestId, path }: Visit, { kind, detail, members: { service } }: Problem): VNode {
-  const isCredentialRefused = kind.type === Problems.credentialRefused.type;
-  return failure(locale, { service: typeof service === 'string' ? service : kind.title, requestId, detail, isCredentialRefused, again: path });
+export function faultOf({ locale, requestId, path, runbookUrl }: Visit, problem: Problem): VNode {
+  const shown = { requestId, again: path, runbookUrl };
+  const { kind, detail } = problem;
+  return serviceFailure(locale, problem, shown) ?? failure(locale, { ...shown, service: kind.title, detail });
 }

@@ -9,7 +9,7 @@ import { htmlType, type Kit } from './visits.ts';
 
 const wantsPage = ({ headers: { accept = '' } }: AskedRequest) => accept.includes('text/html');
 
-export const createRefusals = (kit: Kit, sessions: Pick<Sessions, 'find'>): RefusalForm => ({
+export const createRefusals = (kit: Kit, sessions: Pick<Sessions, 'find'>, runbookUrl: string | undefined): RefusalForm => ({
   ...problemDocuments,
   async write(problem: Problem, asked: AskedRequest): Promise<WrittenRefusal | undefined> {
     if (!wantsPage(asked)) return undefined;
@@ -18,7 +18,7 @@ export const createRefusals = (kit: Kit, sessions: Pick<Sessions, 'find'>): Refu
     if (problem.status === 401 && (asked.method === 'GET' || asked.method === 'HEAD')) return redirect(`/login?to=${encodeURIComponent(asked.url)}`);
     // While the database is away the person is not known, and the page has no navigation.
     const found = await sessions.find(asked.headers).catch(() => undefined);
-    const show = (locale: Locale) => errorPage(locale, problem, asked);
+    const show = (locale: Locale) => errorPage(locale, problem, { ...asked, runbookUrl });
     return { mediaType: htmlType, ...(found ? kit.renderFor(found, asked.url, show) : kit.renderAlone(asked.headers, asked.url, show)) };
   },
 });

@@ -7,6 +7,7 @@ import type { ActionRecord } from './access/actions.ts';
 import { ownPath } from './access/own-path.ts';
 import { allows } from './access/roles.ts';
 import type { Sessions } from './access/sessions.ts';
+import type { ConsoleConfig } from './config.ts';
 import { type Area, areas, Problems, type Role, type ServiceName } from './contract.ts';
 import { errorPage } from './error-page.ts';
 import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } from './store.ts';
@@ -16,6 +17,7 @@ import type { Upstreams } from './upstream/upstreams.ts';
 import type { AssetPaths, Frame, Undo } from './view/frame.ts';
 import { createLocale, type Locale } from './view/locale.ts';
 import { renderPage } from './view/shell.ts';
+import type { Waiting } from './waiting.ts';
 
 type AnyRequest = Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'headers' | 'requestId' | 'url' | 'clientAddress' | 'left'>;
 
@@ -70,6 +72,8 @@ export type Visit = {
   readonly may: (area: Area, role?: Role) => boolean;
   /** Whether this console has the service. */
   readonly has: (service: ServiceName) => boolean;
+  /** The address before the path of a runbook, where people have one. */
+  readonly runbookUrl: string | undefined;
   /** Whether the policy of pages lets them show a picture of this address. */
   readonly isPictureShown: (url: string) => boolean;
   /** The API of a service, asked for this person. */
@@ -97,7 +101,8 @@ export type KitParts = {
   readonly areasWithPages: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
-  readonly imageOrigins: readonly string[];
+  readonly config: Pick<ConsoleConfig, 'imageOrigins' | 'runbookUrl'>;
+  readonly waiting: Waiting;
   readonly clock: () => Date;
 };
 
@@ -126,18 +131,19 @@ function languageOf(accepted: string): Language {
 
 export type Kit = ReturnType<typeof createKit>;
 
-export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, imageOrigins, clock }: KitParts) {
+export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, config, waiting, clock }: KitParts) {
   const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
 
+  const seenBy = ({ roles }: Person) => areas.filter((area) => areasWithPages.has(area) && allows(roles, area, 'reader'));
+
   function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
-    const seen = areas.filter((area) => areasWithPages.has(area) && allows(person.roles, area, 'reader'));
     return {
       locale,
       appearance: person,
       assets,
       path,
       person: { name: person.name, isAdmin: allows(person.roles, 'system', 'admin') },
-      navigation: [{ area: 'now' }, ...seen.map((area) => ({ area }))],
+      navigation: [{ area: 'now' }, ...seenBy(person).map((area) => ({ area, waiting: waiting.of(area) }))],
     };
   }
 
@@ -163,13 +169,14 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       signal,
       may: (asked, role = 'reader') => allows(person.roles, asked, role),
       has: upstreams.has,
-      isPictureShown: (picture) => imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
+      runbookUrl: config.runbookUrl,
+      isPictureShown: (picture) => config.imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
       ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
     };
   }
 
   async function render(visit: Visit, { status = 200, ...page }: Shown): Promise<Answer<number, Content>> {
-    const notice = visit.hasNotice ? await store.takeNotice(visit.session.id) : undefined;
+    const [notice] = await Promise.all([visit.hasNotice ? store.takeNotice(visit.session.id) : undefined, waiting.ready()]);
     return html(status, renderPage({ ...frameOf(visit), notice }, { ...page, area: visit.area === 'me' ? undefined : visit.area }));
   }
 
@@ -177,6 +184,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     changeGuard: sessions.changeGuard,
     /** The person who asks; what it may do is not checked. */
     visit: (request: AnyRequest, needed: Pick<Needed, 'area' | 'role'>): Visit => visitOf(sessions.enteredBy(request.principal), needed, request),
+    /** Begins to ask for the numbers of the navigation, beside the work on a page. */
+    countWaiting: ({ person, requestId }: Pick<Visit, 'person' | 'requestId'>) => waiting.begin(seenBy(person), { person: person.name, requestId }),
     /** @param back the page to come back to after a login @throws Problem 403 where the role is too small or the login too old */
     require({ person, session }: Pick<Visit, 'person' | 'session'>, { area, role, isRecentLoginNeeded }: Needed, back: string): void {
       if (area !== 'now' && area !== 'me' && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
@@ -191,7 +200,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     /** The error page of an action, with what was entered and the way to send it once more. */
     async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {
-      const page = errorPage(visit.locale, problem, { url: visit.path, method: 'POST', requestId: visit.requestId, entered: fields });
+      const page = errorPage(visit.locale, problem, { url: visit.path, method: 'POST', requestId: visit.requestId, entered: fields, runbookUrl: visit.runbookUrl });
       const { status, body } = await render(visit, page);
       return answer(status, body, problem.headers);
     },
@@ -211,6 +220,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     record: ({ person, clientAddress, requestId }: Visit, what: { area: string; action: string; target: string; outcome: Outcome }): Promise<void> =>
       actions.add({ person: person.name, address: clientAddress, requestId, ...what }),
+    /** Call after a change in an area: another number waits there now. */
+    changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
     isRefusal: (error: unknown) => error instanceof Problem && error.status < 500,
     /** The faults of entries, by the names of their fields. */
     faultsOf,

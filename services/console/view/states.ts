@@ -36,6 +36,9 @@ export const filteredEmpty = ({ t }: Locale, clear: string): VNode =>
     h('a', { class: 'button', href: clear }, t.view.filters.clear),
   );
 
+/** `refused`: the service answered 401, and the console does not go on asking it. */
+export type Fault = 'away' | 'slow' | 'failed' | 'busy' | 'refused';
+
 export type Failure = {
   /** As people know it: `webhook-relay`. */
   readonly service: string;
@@ -43,30 +46,37 @@ export type Failure = {
   readonly requestId: string;
   /** The answer of the service, if there was one. */
   readonly detail?: string | undefined;
-  /** Whether the service answered 401: then the console does not go on asking. */
-  readonly isCredentialRefused?: boolean;
+  readonly fault?: Fault;
   /** This page. */
   readonly again: string;
-  readonly runbook?: string | undefined;
+  readonly runbook?: Runbook | undefined;
 };
 
-export function failure({ t }: Locale, { service, requestId, detail, isCredentialRefused, again, runbook }: Failure): VNode {
+/** The page that says what to do; a link where its address is known. */
+export type Runbook = { readonly page: string; readonly href?: string | undefined };
+
+export function failure({ t }: Locale, { service, requestId, detail, fault = 'away', again, runbook }: Failure): VNode {
   const { states } = t.view;
   return h(
     'div',
     { class: 'state bad', role: 'alert' },
     icon('warning'),
-    h('h2', null, isCredentialRefused ? states.refused(service) : states.failed(service)),
+    h('h2', null, states.faults[fault](service)),
     h('p', null, detail ?? states.failedHint),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('a', { class: 'button', href: again }, icon('again'), states.again),
-      runbook ? h('a', { class: 'button plain', href: runbook }, states.runbook) : null,
-    ),
-    h('p', { class: 'quiet' }, `${states.request} `, code(requestId)),
+    h('div', { class: 'buttons' }, h('a', { class: 'button', href: again }, icon('again'), states.again), runbookLink(t, runbook)),
+    h('p', { class: 'quiet' }, requestLine(t, { requestId, runbook })),
   );
 }
+
+export const runbookLink = ({ view: { states } }: Locale['t'], runbook: Runbook | undefined): VNode | null =>
+  runbook?.href ? h('a', { class: 'button plain', href: runbook.href, rel: 'noreferrer' }, states.runbook) : null;
+
+/** The id of the request, and the name of the runbook where its address is not known. */
+export const requestLine = ({ view: { states } }: Locale['t'], { requestId, runbook }: Pick<Failure, 'requestId' | 'runbook'>): ComponentChildren => [
+  `${states.request} `,
+  code(requestId),
+  runbook && !runbook.href ? [` · ${states.runbook} `, code(runbook.page)] : null,
+];
 
 /** Above data that could not be read again. */
 export const stale = (locale: Locale, asOf: string): VNode =>

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { FollowedEventPage, senderClasses } from '../../../webhook-intake/contract.ts';
 import { EventFacets } from '../../../webhook-intake/dashboard/contract.ts';
+import { besideMs, deliveriesPlot, PlotSpan } from '../../deliveries-plot.ts';
 import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
 import { faultOf, type Part, partOf } from '../../parts.ts';
-import { type Chip, chips, type Filter, filterForm } from '../../view/filters.ts';
+import { type Chip, chips, type Filter, filterForm, tabs } from '../../view/filters.ts';
 import { liveBar, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { besideMs, deliveriesPlot, isPlotted, PlotSpan } from './deliveries-plot.ts';
 import { askedFilter, EventFilter, type FacetName, facetNames } from './event-filter.ts';
 import { eventColumns } from './event-table.ts';
 import { kindTabs } from './kind-tabs.ts';
@@ -35,7 +35,7 @@ export const eventList: Declared = page({
     const [list, { value: counted } = {}, plotted] = await Promise.all([
       intake.get('/api/v1/events', FollowedEventPage, { ...asked, after, limit: pageRows }),
       isFirst ? partOf(intake.send({ path: '/api/v1/events/facets', query: asked, timeoutMs: besideMs }, EventFacets)) : undefined,
-      isFirst && isPlotted(filter) ? partOf(deliveriesPlot(visit, filter, plot ?? 'hours')) : undefined,
+      isFirst && isPlotted(filter) ? partOf(plotWithSpans(visit, filter, plot ?? 'hours')) : undefined,
     ]);
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
     const isLive = isFirst && filter.to === undefined;
@@ -66,6 +66,18 @@ export const eventList: Declared = page({
 });
 
 const plotOf = (visit: Visit, plotted: Part<VNode> | undefined) => (plotted?.problem ? faultOf(visit, plotted.problem) : plotted?.value);
+
+/** Statistics are counted by source, forge and event only. */
+const isPlotted = ({ source: _source, forge: _forge, event: _event, ...others }: EventFilter): boolean =>
+  Object.values(others).every((value) => value === undefined);
+
+async function plotWithSpans(visit: Visit, filter: EventFilter, span: PlotSpan): Promise<VNode> {
+  const { events } = visit.locale.t;
+  const { source, forge, event } = filter;
+  const plot = await deliveriesPlot(visit, { span, source, forge, event });
+  const link = (one: PlotSpan) => ({ label: events.plot.spans[one], href: withQuery(path, { ...filter, plot: one }), isCurrent: one === span });
+  return h('div', { class: 'deliveries' }, tabs(events.plot.span, PlotSpan.options.map(link)), plot);
+}
 
 /** An empty list that follows becomes a table with its first row; the style shows one or the other. */
 const listOr = (none: VNode, rows: VNode, { isEmpty, isLive }: { readonly isEmpty: boolean; readonly isLive: boolean }): ComponentChildren =>

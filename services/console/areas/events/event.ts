@@ -72,7 +72,7 @@ const show = page({
           title,
           trail: [{ label: view.areas.events, href: '/events' }],
           lead: eventLine(locale, event),
-          actions: may('events', 'editor') ? buttons(locale, event) : null,
+          actions: may('events', 'editor') ? buttons(locale, event, trace?.isRedeliverable ?? event.source === 'forge') : null,
         }),
         h('div', { class: 'columns' }, [
           section(events.summary, h('div', { class: 'card' }, summary(locale, event, 'value' in payload ? payload.value : undefined))),
@@ -94,14 +94,15 @@ const headerList = ({ headers }: Detail) => h('div', { class: 'card' }, detailLi
 const curl = (locale: Locale, event: Detail, payload: Payload): VNode =>
   copyable(locale, curlOf(event, 'text' in payload ? payload.text : undefined), { label: locale.t.events.showCurl, isFolded: true });
 
-function buttons({ t: { events } }: Locale, { id, source }: Detail): VNode[] {
+/** @param isRedeliverable as the intake says; where it says nothing in time it is asked once the button is pressed */
+function buttons({ t: { events } }: Locale, { id }: Pick<Detail, 'id'>, isRedeliverable: boolean): VNode[] {
   const path = eventPath(id);
   const buttonOf = (verb: 'replay' | 'redeliver', label: string, rest: Partial<Parameters<typeof actionButton>[0]>) =>
     actionButton({ path: `${path}/${verb}`, label, inPlace: 'stay', ...rest });
   return [
     buttonOf('replay', events.replay, { icon: 'again', key: 'r', tone: 'primary' }),
     buttonOf('replay', events.replaySilently, { field: ['notify', 'false'] }),
-    ...(source === 'forge' ? [buttonOf('redeliver', events.redeliver, { key: 'd' })] : []),
+    ...(isRedeliverable ? [buttonOf('redeliver', events.redeliver, { key: 'd' })] : []),
   ];
 }
 

@@ -1,17 +1,29 @@
 // The first page: is anything wrong, and what waits. A service that does not answer is a line here, and hides no other.
 import { h, type VNode } from 'preact';
 import { Readiness } from '../../../platform/health.ts';
-import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Problem } from '../../../platform/problem.ts';
+import { withTimeout } from '../../../platform/time.ts';
+import { Counts } from '../../../webhook-intake/dashboard/contract.ts';
 import { RelayCounts } from '../../../webhook-relay/administration-contract.ts';
-import { ConnectionList } from '../../../webhook-relay/contract.ts';
+import { type Brokers, connectionCard, connectionList, readBrokers, toneOf } from '../../connections.ts';
 import { Problems, type ServiceName, services } from '../../contract.ts';
+import { deliveriesPlot } from '../../deliveries-plot.ts';
 import { page, type Visit } from '../../pages.ts';
 import { type Part, partOf } from '../../parts.ts';
-import { type Tile, tiles } from '../../view/details.ts';
+import { tiles } from '../../view/details.ts';
 import { type Column, table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, type Tone } from '../../view/texts.ts';
+import { countLinks, countListings } from '../../waiting.ts';
+import { attention, type Numbers } from './attention.ts';
+import { DeadLetters, deadLetterSection } from './dead-letters.ts';
+import { Expiring, expiringSection, shownExpiring } from './expiring.ts';
+
+/** The first page is there in time, whatever a service is at. */
+const patienceMs = 4000;
+const shownDeadLetters = 100;
+
+const soon = <T>(work: Promise<T>): Promise<Part<T>> => withTimeout<Part<T>>(partOf(work), patienceMs, () => ({ problem: Problems.serviceSlow() }));
 
 type Verdict = { readonly service: ServiceName; readonly state: 'ready' | 'unready' | 'away' | 'slow' | 'refused' };
 
@@ -19,30 +31,53 @@ const now = page({
   path: '/',
   area: 'now',
   async show(visit) {
-    const { locale, ask, has, may } = visit;
+    const { locale, has } = visit;
     const { now: words } = locale.t;
-    const isOperator = may('system') && has('relay');
-    const [verdicts, counts, connections] = await Promise.all([
-      Promise.all(services.filter(has).map((service) => verdictOf(visit, service))),
-      isOperator ? partOf(ask('relay').get('/Broker/counts', RelayCounts)) : undefined,
-      isOperator ? partOf(ask('relay').get('/Broker/connections', ConnectionList)) : undefined,
-    ]);
-    const waiting = [...countTiles(visit, counts), ...connectionTiles(visit, connections)];
-    const isWell =
-      verdicts.every(({ state }) => state === 'ready') && waiting.every(({ tone }) => tone === 'good') && ![counts, connections].some((part) => part?.problem);
+    const [verdicts, found] = await Promise.all([Promise.all(services.filter(has).map((service) => verdictOf(visit, service))), look(visit)]);
+    const waiting = attention(visit, found.numbers);
+    const brokers = found.brokers?.value;
+    const tones = [...waiting.map(({ tone }) => tone), ...(brokers?.connections.map(toneOf) ?? [])];
+    const isWell = found.isWhole && verdicts.every(({ state }) => state === 'ready') && tones.every((tone) => tone === 'good' || tone === 'plain');
     return {
       title: locale.t.view.areas.now,
       body: [
         pageHead({ title: isWell ? words.well : words.notWell, lead: isWell ? words.wellLead : words.notWellLead }),
-        waiting.length > 0 ? tiles(waiting) : null,
+        waiting.length > 0 ? section(words.waits, tiles(waiting)) : null,
+        found.deadLetters?.value ? deadLetterSection(visit, found.deadLetters.value) : null,
+        h('div', { class: 'columns' }, [
+          brokers && brokers.connections.length > 0 ? connectionSection(visit, brokers) : null,
+          found.plot?.value ? section(locale.t.view.areas.events, found.plot.value) : null,
+        ]),
+        found.expiring?.value ? expiringSection(locale, found.expiring.value) : null,
         section(words.services, verdicts.length > 0 ? verdictTable(visit, verdicts) : h('p', { class: 'quiet' }, words.noServices)),
       ],
     };
   },
 });
 
+/** Everything at once, as far as this person may see it. */
+async function look(visit: Visit) {
+  const { ask, has, may } = visit;
+  const isOperator = may('system');
+  const [relay, intake, brokers, plot, links, listings, expiring] = await Promise.all([
+    isOperator && has('relay') ? soon(ask('relay').get('/Broker/counts', RelayCounts)) : undefined,
+    isOperator && has('intake') ? soon(ask('intake').get('/api/v1/counts', Counts)) : undefined,
+    isOperator && has('relay') ? soon(readBrokers(visit)) : undefined,
+    may('events') && has('intake') ? soon(deliveriesPlot(visit, { span: 'hours' })) : undefined,
+    may('links') && has('digest') ? soon(countLinks(ask('digest'))) : undefined,
+    may('listings') && has('listings') ? soon(countListings(ask('listings'))) : undefined,
+    may('secrets') && has('secrets') ? soon(ask('secrets').get('/api/management/expiring', Expiring, { within: '30d', limit: shownExpiring })) : undefined,
+  ]);
+  const numbers: Numbers = { relay: relay?.value, intake: intake?.value, links: links?.value, listings: listings?.value };
+  // Opens a connection to each broker: only where there is something to see.
+  const areDead = has('intake') && isOperator && (relay?.value?.deadLetters ?? intake?.value?.deadLetters ?? 0) > 0;
+  const deadLetters = areDead ? await soon(ask('intake').get('/api/v1/dead-letters', DeadLetters, { limit: shownDeadLetters })) : undefined;
+  const isWhole = [relay, intake, brokers, plot, links, listings, expiring, deadLetters].every((part) => !part?.problem);
+  return { numbers, brokers, plot, expiring, deadLetters, isWhole };
+}
+
 async function verdictOf({ ask }: Visit, service: ServiceName): Promise<Verdict> {
-  const { value, problem } = await partOf(ask(service).get('/health/ready', Readiness));
+  const { value, problem } = await soon(ask(service).get('/health/ready', Readiness));
   return { service, state: problem ? stateOf(problem) : value.status };
 }
 
@@ -52,39 +87,21 @@ function stateOf({ kind }: Problem): Verdict['state'] {
   return kind.type === Problems.credentialRefused.type ? 'refused' : 'unready';
 }
 
-const tones: Readonly<Record<Verdict['state'], Tone>> = { ready: 'good', unready: 'warn', away: 'bad', slow: 'bad', refused: 'bad' };
+const stateTones: Readonly<Record<Verdict['state'], Tone>> = { ready: 'good', unready: 'warn', away: 'bad', slow: 'bad', refused: 'bad' };
 
 function verdictTable({ locale }: Visit, verdicts: readonly Verdict[]): VNode {
   const { now: words } = locale.t;
   const columns: readonly Column<Verdict>[] = [
     { label: words.service, kind: 'main', cell: ({ service }) => words.names[service] },
-    { label: words.state, cell: ({ state }) => badge(tones[state], words.states[state]) },
+    { label: words.state, cell: ({ state }) => badge(stateTones[state], words.states[state]) },
   ];
   return table({ caption: words.services, columns, items: verdicts, idOf: ({ service }) => service });
 }
 
-/** Nothing where the relay is away: its line in the table says so. */
-function countTiles({ locale, has }: Visit, counts: Part<AnswerOf<typeof RelayCounts>> | undefined): Tile[] {
-  if (!counts?.value) return [];
-  const { deadLetters, givenUp, spooled } = counts.value;
-  const { system } = locale.t;
-  const shown: readonly (readonly [label: string, count: number, tone: Tone, href: string])[] = [
-    [system.deadLetters, deadLetters, 'bad', has('intake') ? '/system/dead-letters' : '/system'],
-    [system.givenUp, givenUp, 'bad', '/system'],
-    [system.spooled, spooled, 'warn', '/system'],
-  ];
-  return shown.map(([label, count, tone, href]) => ({ label, value: locale.format.number(count), tone: count > 0 ? tone : 'good', href }));
-}
-
-const nearLimit = 0.8;
-
-function connectionTiles({ locale }: Visit, connections: Part<AnswerOf<typeof ConnectionList>> | undefined): Tile[] {
-  return (connections?.value?.connections ?? []).map(({ name, isConnected, limitReached, messageCount, monthlyLimit }) => {
-    const share = monthlyLimit === 0 ? 1 : messageCount / monthlyLimit;
-    const tone: Tone = !isConnected || limitReached ? 'bad' : share >= nearLimit ? 'warn' : 'good';
-    const note = isConnected ? locale.t.now.ofLimit : locale.t.system.disconnected;
-    return { label: name, value: locale.format.percent(share), note, tone, href: '/system' };
-  });
-}
+const connectionSection = ({ locale }: Visit, { connections, forecasts }: Brokers): VNode =>
+  section(
+    h('a', { href: '/system/brokers' }, locale.t.system.connections),
+    connectionList(connections.map((one) => connectionCard(locale, { connection: one, forecasts }))),
+  );
 
 export const nowPages = [now];

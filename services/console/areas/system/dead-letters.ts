@@ -1,117 +1,221 @@
-// Messages that the workers gave up: why, and sending them back or dropping them.
+// Messages that the workers gave up: the reasons, each with all that have it, and the list; sent back or dropped.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { askedConnections, DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { Common } from '../../../platform/problem.ts';
-import { action, page, type Visit } from '../../pages.ts';
+import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
+import { askedConnections, DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
+import { action, page, pageRows, type Visit } from '../../pages.ts';
 import { filterForm } from '../../view/filters.ts';
 import { confirmByName } from '../../view/forms.ts';
-import { type Column, table } from '../../view/lists.ts';
+import { type Column, rowLink, rowList, table } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
 import { hiddenFields } from '../../view/notice.ts';
+import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, code, time } from '../../view/texts.ts';
+import { badge, dotted, time } from '../../view/texts.ts';
+import { systemTabs } from './tabs.ts';
 
-const path = '/system/dead-letters';
-const shownRows = 100;
-/** A request of the service works on so many of each connection. */
+export const path = '/system/dead-letters';
+/** The service looks at so many of each connection in a request, and works on so many. */
 const atOnce = 1000;
 const slowMs = 60_000;
+const shownReasons = 10;
 
 const DeadLetters = z.object({ items: z.array(DeadLetterItem), connections: askedConnections });
 const Work = z.object({ done: z.int() });
-type DeadLetter = AnswerOf<typeof DeadLetterItem>;
+export type DeadLetter = AnswerOf<typeof DeadLetterItem>;
+
+const cursorName = 'dead-letters';
+const text = z.string();
+const Query = z.object({
+  reason: z.string().max(500).optional(),
+  messageId: z.string().max(200).optional(),
+  after: queryCursor(cursorName, z.tuple([text, text, text, text])),
+});
+
+/** The place in the list: the oldest first. */
+const placeOf = ({ diedAt, connection, messageId, queue }: DeadLetter) => [diedAt ?? '', connection, messageId, queue ?? ''] as const;
+
+function compare(one: readonly string[], other: readonly string[]): number {
+  const differing = one.findIndex((part, index) => part !== other[index]);
+  return differing < 0 ? 0 : (one[differing] ?? '') < (other[differing] ?? '') ? -1 : 1;
+}
+
+/** The intake has no pages of them, as what is worked through goes: the page is cut out here. */
+function pageOf(all: readonly DeadLetter[], after: readonly string[] | undefined) {
+  const sorted = all.toSorted((one, other) => compare(placeOf(one), placeOf(other)));
+  const behind = after === undefined ? sorted : sorted.filter((one) => compare(placeOf(one), after) > 0);
+  const items = behind.slice(0, pageRows);
+  const last = behind.length > pageRows ? items.at(-1) : undefined;
+  return { items, next: last ? encodeCursor(cursorName, placeOf(last)) : null };
+}
 
 const list = page({
   path,
   area: 'system',
-  query: z.object({ reason: z.string().max(500).optional(), messageId: z.string().max(200).optional() }),
+  query: Query,
   async show(visit) {
-    const { locale, ask, may, query } = visit;
+    const { locale, ask, query } = visit;
     const { system } = locale.t;
-    const { items, connections } = await ask('intake').get('/api/v1/dead-letters', DeadLetters, { ...query, limit: shownRows });
+    const { after, ...filter } = query;
+    const found = await ask('intake').send({ path: '/api/v1/dead-letters', query: { ...filter, limit: atOnce }, timeoutMs: slowMs }, DeadLetters);
+    const { items, next } = pageOf(found.items, after);
     const isFiltered = query.reason !== undefined || query.messageId !== undefined;
-    const nothing = isFiltered ? filteredEmpty(locale, path) : empty({ title: system.noDeadLetters });
+    const nothing = isFiltered ? filteredEmpty(locale, path) : empty({ title: system.dead.none });
     const filters = [{ kind: 'search', name: 'reason', label: system.reason }] as const;
+    const isCut = [...Map.groupBy(found.items, ({ connection }) => connection).values()].some(({ length }) => length >= atOnce);
     return {
       title: system.deadLetters,
       body: [
-        pageHead({ title: system.deadLetters, lead: system.deadLettersLead, trail: [{ label: locale.t.view.areas.system, href: '/system' }] }),
-        connections.map(({ connection, error }) => (error === null ? null : h('p', { class: 'faults', role: 'alert' }, `${connection}: ${error}`))),
-        filterForm(locale, { path, query, filters }),
-        items.length > 0
-          ? table({ caption: system.deadLetters, columns: columnsFor(visit), items, idOf: (item) => `${item.connection} ${item.messageId}` })
-          : nothing,
-        items.length > 0 && may('system', 'editor') ? reasons(visit, items) : null,
+        pageHead({ title: system.deadLetters, lead: system.dead.lead }),
+        systemTabs(visit, 'deadLetters'),
+        found.connections.map(({ connection, error }) => (error === null ? null : h('p', { class: 'faults', role: 'alert' }, `${connection}: ${error}`))),
+        filterForm(locale, { path, query: filter, filters }),
+        items.length > 0 && after === undefined ? reasons(visit, found.items) : null,
+        items.length > 0 ? section(system.dead.list, table(tableOf(visit, items))) : nothing,
+        isCut ? h('p', { class: 'quiet' }, system.dead.only(locale.format.number(atOnce))) : null,
+        items.length > 0 ? pager(locale, { path, query: { ...filter, after: after && 'further' }, shown: items.length, next }) : null,
       ],
     };
   },
 });
 
+const tableOf = (visit: Visit, items: readonly DeadLetter[]) => ({
+  caption: visit.locale.t.system.deadLetters,
+  columns: columnsFor(visit),
+  items,
+  idOf: (item: DeadLetter) => placeOf(item).join(' '),
+});
+
 function columnsFor({ locale, may }: Visit): readonly Column<DeadLetter>[] {
   const { system } = locale.t;
   return [
-    { label: system.event, kind: 'main', cell: ({ event, cause }) => [event, ' ', cause === null ? null : badge('bad', cause)] },
+    { label: system.event, kind: 'main', cell: (one) => [rowLink(pathTo(one), one.event), ' ', causeBadge(locale, one)] },
     { label: system.reason, cell: ({ reason }) => reason ?? '–' },
-    { label: system.queue, cell: ({ queue }) => queue ?? '–' },
-    { label: system.diedAt, cell: ({ diedAt }) => time(locale, diedAt, 'ago') },
-    { label: system.returns, kind: 'number', cell: ({ returns }) => locale.format.number(returns) },
-    { label: system.delivery, kind: 'minor', cell: ({ deliveryId }) => (deliveryId === null ? '–' : code(deliveryId)) },
+    { label: system.queue, cell: ({ queue, connection }) => dotted(queue, connection) },
+    { label: system.dead.diedAt, cell: ({ diedAt }) => time(locale, diedAt, 'ago') },
+    { label: system.dead.returns, kind: 'number', cell: ({ returns }) => locale.format.number(returns) },
     ...(may('system', 'editor')
-      ? [{ label: system.actions, kind: 'actions', cell: ({ messageId }: DeadLetter) => sendBackForm({ messageId }, system.sendBack) } as const]
+      ? [{ label: system.actions, kind: 'actions', cell: (one: DeadLetter) => sendBackForm(selectorOf(one), system.dead.sendBack, 'leave') } as const]
       : []),
   ];
 }
 
-const sendBackForm = (selector: Readonly<Record<string, string>>, label: string): VNode =>
+export const pathTo = ({ messageId }: Pick<DeadLetter, 'messageId'>) => `${path}/${encodeURIComponent(messageId)}`;
+
+export function causeBadge({ t: { system } }: Locale, { cause }: Pick<DeadLetter, 'cause'>): VNode | null {
+  const words: Readonly<Record<string, string>> = system.dead.causes;
+  return cause === null ? null : badge('bad', words[cause] ?? cause);
+}
+
+/** This one and no copy of it in another queue or on another connection. */
+export const selectorOf = ({ messageId, connection, queue }: DeadLetter): Readonly<Record<string, string>> => ({
+  messageId,
+  connection,
+  ...(queue !== null && { queue }),
+});
+
+export const sendBackForm = (selector: Readonly<Record<string, string>>, label: string, inPlace?: 'leave'): VNode =>
   h(
     'form',
     { method: 'post', action: `${path}/send-back` },
     hiddenFields(selector),
-    h('button', { 'data-in-place': 'leave', 'data-key': 'f', 'data-key-label': label }, label),
+    h('button', { 'data-in-place': inPlace, 'data-key': inPlace && 'f', 'data-key-label': inPlace && label }, label),
   );
 
-/** Each reason that is shown, with what can be done to all of it. */
-function reasons({ locale, may }: Visit, items: readonly DeadLetter[]): VNode {
-  const { system } = locale.t;
-  const groups = [...Map.groupBy(items, ({ reason }) => reason ?? '')].filter(([reason]) => reason !== '');
+/** Browsers change the line ends of a field's text: as JSON it stays what it is. */
+const reasonFields = (reason: string) => ({ exactReason: JSON.stringify(reason) });
+
+type Group = { readonly reason: string; readonly all: readonly DeadLetter[] };
+
+/** The most frequent first, each with what can be done to all of it. */
+function reasons(visit: Visit, items: readonly DeadLetter[]): VNode {
+  const { dead } = visit.locale.t.system;
+  const groups = [...Map.groupBy(items, ({ reason }) => reason ?? '')]
+    .map(([reason, all]): Group => ({ reason, all }))
+    .toSorted((one, other) => other.all.length - one.all.length);
+  const rest = groups.length - shownReasons;
   return section(
-    system.byReason,
-    groups.map(([reason, all]) =>
-      h(
-        'div',
-        { class: 'reason' },
-        h('p', null, reason, ' ', h('span', { class: 'count' }, locale.format.number(all.length))),
-        h('form', { method: 'post', action: `${path}/send-back` }, hiddenFields({ reason }), h('button', null, system.sendBackAll)),
-        may('system', 'admin')
-          ? confirmByName(locale, {
-              path: `${path}/drop`,
-              name: system.dropWord,
-              label: system.drop,
-              explanation: system.dropExplained,
-              fields: hiddenFields({ reason }),
-            })
-          : null,
-      ),
-    ),
+    dead.byReason,
+    rowList({
+      label: dead.byReason,
+      kind: 'lines',
+      items: groups.slice(0, shownReasons),
+      idOf: ({ reason }) => `reason ${reason}`,
+      content: (group) => reasonLine(visit, group, `reason-${groups.indexOf(group)}`),
+    }),
+    rest > 0 ? h('p', { class: 'quiet' }, dead.further(rest)) : null,
   );
 }
 
+function reasonLine({ locale, may }: Visit, { reason, all }: Group, id: string): (VNode | null)[] {
+  const { dead, oldest } = locale.t.system;
+  const times = all.flatMap(({ diedAt }) => diedAt ?? []).sort();
+  const about = h(
+    'div',
+    { class: 'text' },
+    h('p', null, reason || dead.noReason),
+    dotted(dead.ofReason(all.length), times[0] === undefined ? null : [`${oldest} `, time(locale, times[0], 'ago')]),
+  );
+  // Without a reason there is nothing that selects them all.
+  if (reason === '' || !may('system', 'editor')) return [about];
+  const fields = reasonFields(reason);
+  return [about, h('div', { class: 'buttons' }, sendBackForm(fields, dead.sendBackAll)), may('system', 'admin') ? dropForm(locale, { fields, of: 'all', id }) : null];
+}
+
+type Drop = {
+  readonly fields: Readonly<Record<string, string>>;
+  /** Whether one message goes, or all that have a reason. */
+  readonly of: 'one' | 'all';
+  /** Unique in its page. */
+  readonly id: string;
+};
+
+export function dropForm(locale: Locale, { fields, of, id }: Drop): VNode {
+  const { system } = locale.t;
+  const [label, explanation] = of === 'one' ? [system.dead.drop, system.dead.dropExplained] : [system.dead.dropAll, system.dead.dropAllExplained];
+  return confirmByName(locale, { path: `${path}/drop`, id, name: system.dropWord, label, explanation, fields: hiddenFields(fields) });
+}
+
+const ExactReason = z
+  .string()
+  .max(20_000)
+  .transform((given, { addIssue }) => {
+    const reason = textIn(given);
+    if (reason === undefined || reason === '') addIssue({ code: 'custom', message: 'must be a text as JSON' });
+    return reason ?? '';
+  });
+
+function textIn(json: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined; // no form of the console sends this
+  }
+}
+
+const short = z.string().min(1).max(200).optional();
 const Selector = z
-  .object({ messageId: z.string().min(1).max(200).optional(), reason: z.string().min(1).max(2000).optional() })
-  .refine(({ messageId, reason }) => (messageId ?? reason) !== undefined, { path: ['messageId'], error: 'is needed, or reason' });
+  .object({ messageId: short, connection: short, queue: short, exactReason: ExactReason.optional() })
+  .refine(({ messageId, exactReason }) => (messageId ?? exactReason) !== undefined, { path: ['messageId'], error: 'is needed, or exactReason' });
+type Selector = z.output<typeof Selector>;
+
+async function work({ ask }: Pick<Visit, 'ask'>, what: 'send-back' | 'drop', selector: Selector): Promise<number> {
+  const call = { method: 'POST', path: `/api/v1/dead-letters/${what}`, body: { ...selector, limit: atOnce }, timeoutMs: slowMs } as const;
+  return (await ask('intake').send(call, Work)).done;
+}
+const targetOf = ({ messageId, exactReason = '' }: Selector) => messageId ?? exactReason.slice(0, 200);
 
 const sendBack = action({
   path: '/system/dead-letters/send-back',
   area: 'system',
   form: Selector,
   async run({ form, locale, ask }) {
-    const { done } = await ask('intake').send(
-      { method: 'POST', path: '/api/v1/dead-letters/send-back', body: { ...form, limit: atOnce }, timeoutMs: slowMs },
-      Work,
-    );
-    return { message: locale.t.system.sentBack(done), target: form.messageId ?? form.reason ?? '', to: path };
+    const done = await work({ ask }, 'send-back', form);
+    return { message: locale.t.system.dead.sentBack(done), target: targetOf(form), to: path };
   },
 });
 
@@ -122,12 +226,15 @@ const drop = action({
   isRecentLoginNeeded: true,
   form: z.intersection(Selector, z.object({ confirm: z.string().max(100) })),
   async run({ form: { confirm, ...form }, locale, ask }) {
-    const { system } = locale.t;
-    if (confirm !== system.dropWord)
-      throw Common.invalid({ detail: locale.t.view.form.confirmName(system.dropWord), errors: { confirm: [locale.t.view.form.confirmName(system.dropWord)] } });
-    const { done } = await ask('intake').send({ method: 'POST', path: '/api/v1/dead-letters/drop', body: { ...form, limit: atOnce }, timeoutMs: slowMs }, Work);
-    return { message: system.dropped(done), target: form.messageId ?? form.reason ?? '', to: path };
+    requireWord(locale, confirm);
+    return { message: locale.t.system.dead.dropped(await work({ ask }, 'drop', form)), target: targetOf(form), to: path };
   },
 });
+
+/** @throws Problem 400 where another word was typed */
+export function requireWord({ t }: Locale, typed: string): void {
+  const needed = t.view.form.confirmName(t.system.dropWord);
+  if (typed !== t.system.dropWord) throw Common.invalid({ detail: needed, errors: { confirm: [needed] } });
+}
 
 export const deadLetterPages = [list, sendBack, drop];

@@ -11,6 +11,7 @@ import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, time, type Tone } from '../../view/texts.ts';
+import { systemTabs } from './tabs.ts';
 
 const path = '/system/notifications';
 const Page = z.object({ items: z.array(Notification), next: z.string().nullable() });
@@ -24,16 +25,18 @@ const list = page({
   async show(visit) {
     const { locale, ask, query } = visit;
     const { system } = locale.t;
+    const words = system.notifications;
     const { items, next } = await ask('intake').get('/api/v1/notifications', Page, { ...query, limit: pageRows });
-    const options = NotificationStatus.options.map((value) => ({ value, label: system.states[value] }));
-    const nothing = query.status === undefined ? empty({ title: system.noNotifications }) : filteredEmpty(locale, path);
+    const options = NotificationStatus.options.map((value) => ({ value, label: words.states[value] }));
+    const nothing = query.status === undefined ? empty({ title: words.none, text: words.noneHint }) : filteredEmpty(locale, path);
     return {
-      title: system.notifications,
+      title: words.title,
       body: [
-        pageHead({ title: system.notifications, trail: [{ label: locale.t.view.areas.system, href: '/system' }] }),
+        pageHead({ title: words.title, lead: words.lead }),
+        systemTabs(visit, 'notifications'),
         filterForm(locale, { path, query: { status: query.status }, filters: [{ kind: 'choice', name: 'status', label: system.state, options }] }),
-        items.length > 0 ? table({ caption: system.notifications, columns: columnsFor(visit), items, idOf: ({ id }) => id }) : nothing,
-        pager(locale, { path, query, shown: items.length, next }),
+        items.length > 0 ? table({ caption: words.title, columns: columnsFor(visit), items, idOf: ({ id }) => id }) : nothing,
+        items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
         actionsFormElement(),
       ],
     };
@@ -42,17 +45,18 @@ const list = page({
 
 function columnsFor({ locale, may }: Visit): readonly Column<Message>[] {
   const { system } = locale.t;
+  const words = system.notifications;
   return [
     {
-      label: system.content,
+      label: words.content,
       kind: 'main',
       cell: ({ notices: [first], notices }) => (notices.length > 1 ? `${first?.title ?? ''} +${notices.length - 1}` : (first?.title ?? '–')),
     },
-    { label: system.state, cell: ({ status }) => badge(tones[status], system.states[status]) },
-    { label: system.channel, cell: ({ channel }) => channel },
-    { label: system.recipient, cell: ({ recipient }) => recipient },
-    { label: system.made, cell: ({ createdAt }) => time(locale, createdAt) },
-    { label: system.tries, kind: 'number', cell: ({ attemptCount }) => locale.format.number(attemptCount) },
+    { label: system.state, cell: ({ status }) => badge(tones[status], words.states[status]) },
+    { label: words.channel, cell: ({ channel }) => channel },
+    { label: words.recipient, cell: ({ recipient }) => recipient },
+    { label: words.made, cell: ({ createdAt }) => time(locale, createdAt) },
+    { label: words.tries, kind: 'number', cell: ({ attemptCount }) => locale.format.number(attemptCount) },
     { label: system.fault, kind: 'minor', cell: ({ lastError }) => lastError ?? '' },
     ...(may('system', 'editor') ? [{ label: system.actions, kind: 'actions', cell: (message: Message) => retryButton(message, system.retry) } as const] : []),
   ];
@@ -68,7 +72,7 @@ const retry = action({
   form: noFields,
   async run({ params: { id }, locale, ask }) {
     const { recipient } = await ask('intake').send({ method: 'POST', path: pathOf`/api/v1/notifications/${id}/retry` }, Notification);
-    return { message: locale.t.system.retried(recipient), target: recipient, to: path };
+    return { message: locale.t.system.notifications.retried(recipient), target: recipient, to: path };
   },
 });
 

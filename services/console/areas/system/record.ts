@@ -12,6 +12,7 @@ import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, time } from '../../view/texts.ts';
+import { systemTabs } from './tabs.ts';
 
 const path = '/system/actions';
 const list = 'actions';
@@ -25,7 +26,11 @@ export const recordPages = ({ store }: { readonly store: Pick<ConsoleStore, 'lis
     area: 'system',
     role: 'admin',
     query: RecordQuery,
-    async show({ locale, query: { person, area, after } }) {
+    async show(visit) {
+      const {
+        locale,
+        query: { person, area, after },
+      } = visit;
       const { record } = locale.t;
       const rows = await store.listActions({ person: person && named(person), area: area && named(area), before: after, rows: pageRows + 1 });
       const items = rows.slice(0, pageRows);
@@ -42,7 +47,8 @@ export const recordPages = ({ store }: { readonly store: Pick<ConsoleStore, 'lis
       return {
         title: record.title,
         body: [
-          pageHead({ title: record.title, lead: record.lead, trail: [{ label: locale.t.view.areas.system, href: '/system' }] }),
+          pageHead({ title: record.title, lead: record.lead }),
+          systemTabs(visit, 'record'),
           filterForm(locale, { path, query, filters }),
           items.length > 0 ? table({ caption: record.title, columns: columnsIn(locale), items, idOf: ({ id }) => id }) : nothing,
           pager(locale, { path, query: { ...query, after: after ? 'further' : undefined }, shown: items.length, next }),

@@ -1,105 +1,79 @@
 // The state of everything: connections to brokers, queues, workers, and what waits for an operator.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { QueueList, RelayCounts } from '../../../webhook-relay/administration-contract.ts';
-import { ConnectionList } from '../../../webhook-relay/contract.ts';
-import { WorkerState } from '../../../webhook-intake/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { action, noFields, page, type Visit } from '../../pages.ts';
-import { pathOf } from '../../upstream/client.ts';
-import { meter, tiles } from '../../view/details.ts';
-import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
-import { pageHead, section } from '../../view/shell.ts';
-import { badge, time, type Tone } from '../../view/texts.ts';
+import { WorkerState } from '../../../webhook-intake/contract.ts';
+import { QueueList, RelayCounts } from '../../../webhook-relay/administration-contract.ts';
+import { connectionCard, connectionList, readBrokers } from '../../connections.ts';
+import { page, type Visit } from '../../pages.ts';
 import { faultOf, type Part, partOf } from '../../parts.ts';
+import { tiles } from '../../view/details.ts';
+import { actionsFormElement, type Column, table } from '../../view/lists.ts';
+import type { Locale } from '../../view/locale.ts';
+import { pageHead, section } from '../../view/shell.ts';
+import { time, type Tone } from '../../view/texts.ts';
+import { systemTabs } from './tabs.ts';
+import { workerTable } from './workers.ts';
 
-const path = '/system';
 const WorkerStates = z.object({ items: z.array(WorkerState) });
-
-type Connection = AnswerOf<typeof ConnectionList>['connections'][number];
 type Queue = AnswerOf<typeof QueueList>['queues'][number];
-type Worker = AnswerOf<typeof WorkerState>;
 
 const overview = page({
-  path,
+  path: '/system',
   area: 'system',
   async show(visit) {
-    const { locale, ask, may, has } = visit;
-    const { system } = locale.t;
+    const { locale, ask, has } = visit;
+    const { system, view } = locale.t;
     const relay = has('relay') ? ask('relay') : undefined;
-    const [counts, connections, queues, workers] = await Promise.all([
+    const [counts, brokers, queues, workers] = await Promise.all([
       relay && partOf(relay.get('/Broker/counts', RelayCounts)),
-      relay && partOf(relay.get('/Broker/connections', ConnectionList)),
+      relay && partOf(readBrokers(visit)),
       relay && partOf(relay.get('/Broker/queues', QueueList)),
       has('intake') ? partOf(ask('intake').get('/api/v1/workers', WorkerStates)) : undefined,
     ]);
+    const cards = shown(visit, brokers, ({ connections, forecasts }) =>
+      connectionList(connections.map((one) => connectionCard(locale, { connection: one, forecasts, more: [h('p', { class: 'quiet' }, one.host)] }))),
+    );
     return {
-      title: locale.t.view.areas.system,
+      title: view.areas.system,
       body: [
-        pageHead({ title: locale.t.view.areas.system }),
-        counts && shown(visit, counts, (value) => countTiles(visit, value)),
-        connections &&
-          section(
-            system.connections,
-            shown(visit, connections, ({ connections: all }) => all.map((one) => connectionOf(visit, one))),
-          ),
+        pageHead({ title: view.areas.system, lead: system.lead }),
+        systemTabs(visit, 'overview'),
+        shown(visit, counts, (value) => countTiles(visit, value)),
+        cards && section(system.connections, cards),
         queues &&
           section(
             system.queues,
-            shown(visit, queues, (value) => queueTable(visit, value.queues)),
+            shown(visit, queues, (value) => queueTable(locale, value.queues)),
           ),
         workers &&
           section(
-            system.workers,
+            system.workers.title,
             shown(visit, workers, ({ items }) => workerTable(visit, items)),
           ),
-        section(
-          system.further,
-          h(
-            'ul',
-            null,
-            has('intake') ? h('li', null, h('a', { href: `${path}/notifications` }, system.notifications)) : null,
-            may('system', 'admin') ? h('li', null, h('a', { href: `${path}/actions` }, locale.t.record.title)) : null,
-          ),
-        ),
         actionsFormElement(),
       ],
     };
   },
 });
 
-const shown = <T>(visit: Visit, part: Part<T>, show: (value: T) => VNode | VNode[]) => (part.problem ? faultOf(visit, part.problem) : show(part.value));
+const shown = <T>(visit: Visit, part: Part<T> | undefined, show: (value: T) => VNode) =>
+  part && (part.problem ? faultOf(visit, part.problem) : show(part.value));
 
 function countTiles({ locale, has }: Visit, { deadLetters, spooled, givenUp, rejected, queued }: AnswerOf<typeof RelayCounts>): VNode {
   const { system } = locale.t;
   const number = locale.format.number;
   const toneOf = (count: number): Tone => (count > 0 ? 'bad' : 'good');
   return tiles([
-    { label: system.deadLetters, value: number(deadLetters), tone: toneOf(deadLetters), ...(has('intake') && { href: `${path}/dead-letters` }) },
-    { label: system.givenUp, value: number(givenUp), tone: toneOf(givenUp) },
-    { label: system.spooled, value: number(spooled), tone: spooled > 0 ? 'warn' : 'good' },
-    { label: system.rejected, value: number(rejected), tone: 'plain' },
+    { label: system.deadLetters, value: number(deadLetters), tone: toneOf(deadLetters), ...(has('intake') && { href: '/system/dead-letters' }) },
+    { label: system.givenUp, value: number(givenUp), tone: toneOf(givenUp), href: '/system/spool' },
+    { label: system.spooled, value: number(spooled), tone: spooled > 0 ? 'warn' : 'good', href: '/system/spool' },
+    { label: system.rejected, value: number(rejected), tone: 'plain', href: '/system/rejected' },
     { label: system.queued, value: number(queued), tone: 'plain' },
   ]);
 }
 
-function connectionOf({ locale }: Visit, { name, host, isActive, isConnected, limitReached, messageCount, monthlyLimit, lastError }: Connection): VNode {
-  const { system } = locale.t;
-  const share = monthlyLimit === 0 ? 1 : messageCount / monthlyLimit;
-  const state = isConnected ? badge('good', system.connected) : badge('bad', system.disconnected);
-  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), locale.format.percent(share));
-  const tone: Tone = limitReached ? 'bad' : share >= 0.8 ? 'warn' : 'good';
-  return h(
-    'div',
-    { class: 'connection' },
-    h('h3', null, name, ' ', state, ' ', isActive ? badge('info', system.active) : null),
-    h('p', { class: 'quiet' }, host),
-    meter({ label: system.thisMonth, value: messageCount, most: monthlyLimit, text, tone }),
-    lastError === null || isConnected ? null : h('p', { class: 'fault' }, lastError),
-  );
-}
-
-function queueTable({ locale }: Visit, queues: readonly Queue[]): VNode {
+function queueTable(locale: Locale, queues: readonly Queue[]): VNode {
   const { system } = locale.t;
   const columns: readonly Column<Queue>[] = [
     { label: system.queue, kind: 'main', cell: ({ queue }) => queue },
@@ -110,41 +84,4 @@ function queueTable({ locale }: Visit, queues: readonly Queue[]): VNode {
   return table({ caption: system.queues, columns, items: queues, idOf: ({ broker, queue }) => `${broker} ${queue}` });
 }
 
-const tones: Readonly<Record<NonNullable<Worker['lastRun']>['status'], Tone>> = { accepted: 'info', running: 'info', succeeded: 'good', failed: 'bad' };
-
-function workerTable({ locale, may }: Visit, workers: readonly Worker[]): VNode {
-  const { system } = locale.t;
-  const columns: readonly Column<Worker>[] = [
-    { label: system.worker, kind: 'main', cell: ({ worker }) => worker },
-    { label: system.running, kind: 'number', cell: ({ running }) => locale.format.number(running) },
-    {
-      label: system.lastRun,
-      cell: ({ lastRun }) => (lastRun ? [badge(tones[lastRun.status], system.runStates[lastRun.status]), ' ', time(locale, lastRun.startedAt)] : '–'),
-    },
-    { label: system.processed, kind: 'number', cell: ({ lastRun }) => (lastRun ? locale.format.number(lastRun.processed) : '–') },
-    { label: system.fault, kind: 'minor', cell: ({ lastRun }) => lastRun?.error ?? '' },
-    ...(may('system', 'editor')
-      ? [
-          {
-            label: system.actions,
-            kind: 'actions',
-            cell: ({ worker }: Worker) => actionButton({ path: `${path}/workers/${worker}/run`, label: system.start, inPlace: 'stay' }),
-          } as const,
-        ]
-      : []),
-  ];
-  return table({ caption: system.workers, columns, items: workers, idOf: ({ worker }) => worker });
-}
-
-const startWorker = action({
-  path: '/system/workers/{name}/run',
-  area: 'system',
-  params: z.object({ name: z.string() }),
-  form: noFields,
-  async run({ params: { name }, locale, ask }) {
-    await ask('intake').send({ method: 'POST', path: pathOf`/api/v1/workers/${name}/run` }, z.unknown());
-    return { message: locale.t.system.started(name), target: name, to: path };
-  },
-});
-
-export const systemPages = [overview, startWorker];
+export const systemPages = [overview];

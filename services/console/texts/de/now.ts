@@ -1,16 +1,34 @@
 // German texts of the first page.
 import type { Texts } from '../en.ts';
+import { countedIn } from '../plural/counted.ts';
+
+const counted = countedIn('de-DE');
 
 export const now: Texts['now'] = {
-  well: 'Alles ist gut',
+  well: 'Alles in Ordnung',
   wellLead: 'Jeder Dienst ist bereit, und nichts wurde aufgegeben.',
-  notWell: 'Etwas braucht einen Blick',
-  notWellLead: 'Die Marken unten zeigen, welcher Dienst, welche Warteschlange oder Verbindung.',
+  notWell: 'Etwas braucht Aufmerksamkeit',
+  notWellLead: 'Die Zeichen unten zeigen, welcher Dienst, welche Warteschlange oder Verbindung.',
+  waits: 'Was wartet',
+  listings: 'Wohnungen zu entscheiden',
+  links: 'Links zu entscheiden',
+  failedNotifications: 'Gescheiterte Benachrichtigungen',
+  failedWorkers: 'Worker, deren letzter Lauf scheiterte',
+  givenUp: 'Dead Letters',
+  oldestGivenUp: 'Die älteste wurde aufgegeben',
+  moreReasons: counted({ one: 'und # weiterer Grund', other: 'und # weitere Gründe' }),
+  allDeadLetters: 'Alle Dead Letters',
+  expiring: 'Geheimnisse, die in 30 Tagen ablaufen',
+  noneExpiring: 'Keines läuft ab, ohne dass eine neuere Version an seiner Stelle ist.',
+  secret: 'Geheimnis',
+  application: 'Anwendung',
+  environment: 'Umgebung',
+  expires: 'Läuft ab',
+  furtherExpiring: 'Es gibt noch mehr.',
   services: 'Dienste',
-  noServices: 'Diese Konsole hat von keinem Dienst Adresse und Zugang.',
+  noServices: 'Diese Konsole hat Adresse und Zugangsdaten keines Dienstes.',
   service: 'Dienst',
   state: 'Zustand',
   names: { relay: 'Webhook-Relay', intake: 'Webhook-Intake', digest: 'Link-Digest', secrets: 'Geheimnisse', bookmarks: 'Lesezeichen', listings: 'Wohnungen' },
   states: { ready: 'bereit', unready: 'nicht bereit', away: 'antwortet nicht', slow: 'antwortet zu spät', refused: 'lehnt die Konsole ab' },
-  ofLimit: 'der Grenze dieses Monats',
 };

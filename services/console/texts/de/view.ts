@@ -58,9 +58,14 @@ export const view: typeof english = {
   states: {
     filteredEmpty: 'Nichts passt zu diesen Filtern',
     filteredEmptyHint: 'Andere Filter zeigen vielleicht mehr.',
-    failed: (service: string) => `${service} antwortet nicht`,
     failedHint: 'Die anderen Bereiche funktionieren weiter.',
-    refused: (service: string) => `${service} lehnt die Zugangsdaten der Konsole ab`,
+    faults: {
+      away: (service: string) => `${service} antwortet nicht`,
+      slow: (service: string) => `${service} antwortet nicht rechtzeitig`,
+      failed: (service: string) => `${service} ist gescheitert`,
+      busy: (service: string) => `${service} nimmt gerade keine Anfragen mehr an`,
+      refused: (service: string) => `${service} lehnt die Zugangsdaten der Konsole ab`,
+    },
     again: 'Noch einmal versuchen',
     request: 'Anfrage',
     runbook: 'Anleitung',

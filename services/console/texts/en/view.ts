@@ -58,9 +58,14 @@ export const view = {
   states: {
     filteredEmpty: 'Nothing matches these filters',
     filteredEmptyHint: 'Other filters may show more.',
-    failed: (service: string) => `${service} does not answer`,
     failedHint: 'The other areas go on working.',
-    refused: (service: string) => `${service} refuses the console’s credential`,
+    faults: {
+      away: (service: string) => `${service} does not answer`,
+      slow: (service: string) => `${service} does not answer in time`,
+      failed: (service: string) => `${service} failed`,
+      busy: (service: string) => `${service} takes no more requests now`,
+      refused: (service: string) => `${service} refuses the console’s credential`,
+    },
     again: 'Try again',
     request: 'Request',
     runbook: 'Runbook',

@@ -197,7 +197,12 @@ describe('console events', () => {
 
     it('says why the forge cannot be asked to deliver again', async () => {
       await intake.deliver([opened(7)]);
-      const { status, text } = await (await console.loggedIn()).act(`/events/${await idOf('delivery-7')}/redeliver`);
+      const browser = await console.loggedIn();
+      const path = `/events/${await idOf('delivery-7')}`;
+      expect((await browser.get(path)).text)
+        .to.include('/replay"')
+        .and.not.include('/redeliver"');
+      const { status, text } = await browser.act(`${path}/redeliver`);
       expect([status, JSON.parse(text).detail]).to.deep.equal([409, 'Forge__ApiToken is not set.']);
     });
 

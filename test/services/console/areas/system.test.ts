@@ -61,14 +61,25 @@ describe('console system', function () {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
     }
   }
+  /** The workers' queue refuses what waits there. */
+  async function dieAll(reason: string): Promise<void> {
+    const waiting = await broker.depth('forge');
+    const consumers = forgeTopology.queues.map(({ name }) =>
+      broker.consume(name, { batchSize: 10, prefetch: 10 }, async (batch) => batch.map(() => (name === 'forge' ? { deadLetter: reason } : 'ack'))),
+    );
+    await eventually(async () => expect(await dead()).to.equal(waiting));
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  }
   const dead = () => broker.depth('forge.dead');
+  /** As the page has a reason in its forms: browsers change the line ends of a field. */
+  const exactly = (reason: string) => ({ exactReason: JSON.stringify(reason) });
 
   it('says on the first page that all is well, and what is not', async () => {
     const browser = await console.loggedIn();
     expect((await browser.get('/')).text).to.include('All is well');
     await die('no such column');
     const { text } = await browser.get('/');
-    expect(text).to.include('Something needs a look').and.to.include('href="/system/dead-letters"');
+    expect(text).to.include('Something needs a look').and.to.include('href="/system/dead-letters"').and.include('no such column');
   });
 
   it('shows the connections with their use, the queues and the workers', async () => {
@@ -87,13 +98,38 @@ describe('console system', function () {
     expect((await browser.get('/system/dead-letters?reason=nothing')).text).to.include('Clear filters');
   });
 
+  it('has pages of fifty, and leads on from a row that has gone meanwhile', async () => {
+    await Promise.all(Array.from({ length: 51 }, () => broker.publish(message({ event: 'push', payload: {} }), 10_000)));
+    await dieAll('too many');
+    const browser = await console.loggedIn();
+    const first = (await browser.get('/system/dead-letters')).text;
+    expect(first.match(/<tr role="row" data-row=/g)).to.have.length(50);
+    const [next = ''] = /\/system\/dead-letters\?after=[^"]+/.exec(first) ?? [];
+    const [last = ''] = [...first.matchAll(/name="messageId" value="([^"]+)"/g)].map(([, id]) => id).slice(-1);
+    await broker.dropDeadLetters({ limit: 1, where: ({ id }) => id === last });
+    const second = (await browser.get(next)).text;
+    expect(second.match(/<tr role="row" data-row=/g)).to.have.length(1);
+    expect(second).to.include('First page').and.not.include('By reason');
+    expect((await browser.get('/system/dead-letters?after=nonsense')).status).to.equal(400);
+  });
+
+  it('shows one with its headers and payload, and leads to its delivery', async () => {
+    await die('<b>no such column</b>');
+    const browser = await console.loggedIn();
+    const [, path = ''] = /href="(\/system\/dead-letters\/[^"]+)"/.exec((await browser.get('/system/dead-letters')).text) ?? [];
+    const { status, text } = await browser.get(path);
+    expect(status).to.equal(200);
+    expect(text).to.include('&lt;b>no such column').and.include('href="/trace/').and.include('x-event').and.include('Drop').and.not.include('<b>no');
+    expect((await browser.get('/system/dead-letters/nothing')).status).to.equal(404);
+  });
+
   it('sends one back, and all of a reason', async () => {
     await die('one', 'other', 'other');
     const browser = await console.loggedIn();
     const [, messageId = ''] = /name="messageId" value="([^"]+)"/.exec((await browser.get('/system/dead-letters?reason=one')).text) ?? [];
     expect(JSON.parse((await browser.act('/system/dead-letters/send-back', { messageId })).text).message).to.equal('1 message is sent back');
     await eventually(async () => expect(await dead()).to.equal(2));
-    expect((await browser.post('/system/dead-letters/send-back', { reason: 'other' })).status).to.equal(303);
+    expect((await browser.post('/system/dead-letters/send-back', exactly('other'))).status).to.equal(303);
     await eventually(async () => expect(await dead()).to.equal(0));
     const rows = await console.query(`select target, outcome from actions where area = 'system' order by at, id`);
     expect(rows).to.deep.equal([
@@ -105,22 +141,36 @@ describe('console system', function () {
   it('sends back and drops nothing without a selection', async () => {
     await die('one');
     const browser = await console.loggedIn();
-    for (const path of ['send-back', 'drop']) expect((await browser.post(`/system/dead-letters/${path}`, { confirm: 'drop' })).status, path).to.equal(400);
+    for (const path of ['send-back', 'drop'])
+      for (const fields of [{}, { exactReason: '""' }, { exactReason: '{' }, { exactReason: '7' }, { connection: 'BROKER_URL_1' }])
+        expect((await browser.post(`/system/dead-letters/${path}`, { confirm: 'drop', ...fields })).status, path).to.equal(400);
     expect(await dead()).to.equal(1);
+  });
+
+  it('takes a reason whole, with its line ends, and no other that contains it', async () => {
+    await die('a column\nis missing', 'a column\nis missing here', 'a column\r\nis missing');
+    const browser = await console.loggedIn();
+    const [, field = ''] = /name="exactReason" value="([^"]+)"/.exec((await browser.get('/system/dead-letters?reason=missing here')).text) ?? [];
+    expect(field.replaceAll('&quot;', '"')).to.equal(JSON.stringify('a column\nis missing here'));
+    expect(JSON.parse((await browser.act('/system/dead-letters/send-back', exactly('a column\nis missing'))).text).message).to.equal('1 message is sent back');
+    await eventually(async () => expect(await dead()).to.equal(2));
+    expect((await browser.post('/system/dead-letters/drop', { ...exactly('a column\nis missing here'), confirm: 'drop' })).status).to.equal(303);
+    await eventually(async () => expect(await dead()).to.equal(1));
   });
 
   it('drops all of a reason once the word is typed', async () => {
     await die('one', 'other');
     const browser = await console.loggedIn();
-    for (const confirm of ['', 'Drop it']) expect((await browser.post('/system/dead-letters/drop', { reason: 'one', confirm })).status, confirm).to.equal(400);
+    for (const confirm of ['', 'Drop it'])
+      expect((await browser.post('/system/dead-letters/drop', { ...exactly('one'), confirm })).status, confirm).to.equal(400);
     expect(await dead()).to.equal(2);
-    expect((await browser.post('/system/dead-letters/drop', { reason: 'one', confirm: 'drop' })).status).to.equal(303);
+    expect((await browser.post('/system/dead-letters/drop', { ...exactly('one'), confirm: 'drop' })).status).to.equal(303);
     await eventually(async () => expect(await dead()).to.equal(1));
   });
 
   it('drops for no editor, and for an admin only with a login of the last ten minutes', async () => {
     await die('one');
-    const fields = { reason: 'one', confirm: 'drop' };
+    const fields = { ...exactly('one'), confirm: 'drop' };
     expect((await (await console.personWith({ system: 'editor' })).post('/system/dead-letters/drop', fields)).status).to.equal(403);
     const browser = await console.personWith({ system: 'admin' });
     now = new Date(now.getTime() + 10 * 60_000);
@@ -149,6 +199,10 @@ describe('console system', function () {
     const browser = await console.loggedIn();
     expect((await browser.get('/system/notifications')).text).to.include('No notification was made yet');
     expect((await browser.get('/system/notifications?status=failed')).text).to.include('Clear filters');
+    expect((await browser.get('/system/workers')).text)
+      .to.include('No run was recorded yet')
+      .and.include('maintenance');
+    expect((await browser.get('/system/workers?worker=cleanup')).text).to.include('Clear filters');
     expect((await browser.post('/system/notifications/0197c000-0000-7000-8000-000000000000/retry')).status).to.equal(404);
     expect((await browser.post('/system/workers/nothing/run')).status).to.equal(404);
   });
@@ -156,7 +210,7 @@ describe('console system', function () {
   it('gives the browser no credential and no address of a broker', async () => {
     await die('one');
     const browser = await console.loggedIn();
-    for (const path of ['/', '/system', '/system/dead-letters', '/system/notifications', '/system/actions']) {
+    for (const path of ['/', '/system', '/system/brokers', '/system/dead-letters', '/system/spool', '/system/rejected', '/system/workers', '/system/actions']) {
       const { text, headers } = await browser.get(path);
       for (const secret of [token, tokens[0], place.url]) expect(`${JSON.stringify([...headers])}${text}`, path).not.to.include(secret);
     }

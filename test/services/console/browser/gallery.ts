@@ -299,7 +299,12 @@ export function gallery(frame: Frame): VNode[] {
           link: { href: '/bookmarks/new', label: 'Add a bookmark' },
         }),
         filteredEmpty(locale, '/links'),
-        failure(locale, { service: 'link-digest', requestId: '0193a5b2-7c1e', again: '/links', runbook: 'https://example.org/runbooks/digest' }),
+        failure(locale, {
+          service: 'link-digest',
+          requestId: '0193a5b2-7c1e',
+          again: '/links',
+          runbook: { page: 'k8s/runbooks/SignalboxDigestDown.md', href: 'https://example.org/runbooks/digest' },
+        }),
       ),
     ),
   ];

@@ -1,16 +1,13 @@
 // Deliveries per hour or day, by source, or by kind of event where there is one source only.
-import { h, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import { z } from 'zod';
-import { Statistics } from '../../../webhook-intake/contract.ts';
-import type { Visit } from '../../pages.ts';
-import { tabs } from '../../view/filters.ts';
-import type { Locale } from '../../view/locale.ts';
-import { withQuery } from '../../view/pager.ts';
-import { stackedBars } from '../../view/plots.ts';
-import type { EventFilter } from './event-filter.ts';
+import { Statistics } from '../webhook-intake/contract.ts';
+import type { Visit } from './pages.ts';
+import type { Locale } from './view/locale.ts';
+import { stackedBars } from './view/plots.ts';
 
 export const PlotSpan = z.enum(['hours', 'days']);
-type PlotSpan = z.output<typeof PlotSpan>;
+export type PlotSpan = z.output<typeof PlotSpan>;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -19,20 +16,22 @@ const mostSeries = 5;
 /** What stands beside the list does not keep it waiting for longer. */
 export const besideMs = 3_000;
 
-/** Statistics are counted by source, forge and event only. */
-export const isPlotted = ({ source: _source, forge: _forge, event: _event, ...others }: EventFilter): boolean =>
-  Object.values(others).every((value) => value === undefined);
+/** Statistics are counted by source, forge and event. */
+export type Plotted = {
+  readonly span: PlotSpan;
+  readonly source?: string | undefined;
+  readonly forge?: string | undefined;
+  readonly event?: string | undefined;
+};
 
 export async function deliveriesPlot(
   { ask, locale, person: { zone } }: Pick<Visit, 'ask' | 'locale' | 'person'>,
-  filter: EventFilter,
-  span: PlotSpan,
+  { span, ...filter }: Plotted,
 ): Promise<VNode> {
   const { by, ms, places } = spans[span];
-  const { source, forge, event } = filter;
   const from = new Date(Math.floor(locale.now.getTime() / ms) * ms - (places - 1) * ms).toISOString();
   const { series } = await ask('intake').send(
-    { path: '/api/v1/statistics', query: { source, forge, event, by, from }, headers: { 'X-Timezone': zone }, timeoutMs: besideMs },
+    { path: '/api/v1/statistics', query: { ...filter, by, from }, headers: { 'X-Timezone': zone }, timeoutMs: besideMs },
     Statistics,
   );
   const { events } = locale.t;
@@ -43,13 +42,11 @@ export async function deliveriesPlot(
   const names = new Set(series.map((one) => one.source));
   const named = largest(series, { by: names.size > 1 ? 'source' : 'event', starts, others: events.plot.others });
   const total = named.reduce((sum, { values }) => sum + values.reduce((all, value) => all + value, 0), 0);
-  const plot = stackedBars(
+  return stackedBars(
     locale,
     { id: 'deliveries', title: events.plot[span], description: events.plot.description(locale.format.number(total)) },
     { places: starts.map((start, index) => placeOf(locale, span, { start, index })), series: named },
   );
-  const link = (one: PlotSpan) => ({ label: events.plot.spans[one], href: withQuery('/events', { ...filter, plot: one }), isCurrent: one === span });
-  return h('div', { class: 'deliveries' }, tabs(events.plot.span, [link('hours'), link('days')]), plot);
 }
 
 type Axis = { readonly end: number; readonly ms: number; readonly places: number };

@@ -1,0 +1,34 @@
+// What was given up: since when, and why.
+import { h, type VNode } from 'preact';
+import { z } from 'zod';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
+import type { Visit } from '../../pages.ts';
+import { rowList } from '../../view/lists.ts';
+import { section } from '../../view/shell.ts';
+import { count, time } from '../../view/texts.ts';
+
+/** Of a list that is longer the oldest are enough. */
+export const DeadLetters = z.object({ items: z.array(DeadLetterItem) });
+const shownReasons = 5;
+
+export function deadLetterSection({ locale }: Pick<Visit, 'locale'>, { items }: AnswerOf<typeof DeadLetters>): VNode | null {
+  if (items.length === 0) return null;
+  const { now: words, system } = locale.t;
+  const [oldest] = items.flatMap(({ diedAt }) => diedAt ?? []).sort();
+  const reasons = [...Map.groupBy(items, ({ reason }) => reason ?? system.dead.noReason)].toSorted(([, one], [, other]) => other.length - one.length);
+  const rest = reasons.length - shownReasons;
+  return section(
+    words.givenUp,
+    oldest === undefined ? null : h('p', { class: 'quiet' }, `${words.oldestGivenUp} `, time(locale, oldest, 'ago')),
+    rowList({
+      label: system.dead.byReason,
+      kind: 'lines',
+      items: reasons.slice(0, shownReasons),
+      idOf: ([reason]) => reason,
+      content: ([reason, all]) => [h('p', { class: 'text' }, reason), count(locale, all.length)],
+    }),
+    rest > 0 ? h('p', { class: 'quiet' }, words.moreReasons(rest)) : null,
+    h('p', null, h('a', { href: '/system/dead-letters', class: 'button' }, words.allDeadLetters)),
+  );
+}

@@ -1,0 +1,38 @@
+// Headers and payload of a message or a request, as they came.
+import { h, type VNode } from 'preact';
+import { parseJson } from '../../../platform/json.ts';
+import { copyable, detailList, jsonTree } from '../../view/details.ts';
+import type { Locale } from '../../view/locale.ts';
+import { code } from '../../view/texts.ts';
+
+export const headerList = (locale: Locale, headers: Readonly<Record<string, string>>): VNode =>
+  h(
+    'details',
+    null,
+    h('summary', null, locale.t.system.showHeaders(Object.keys(headers).length)),
+    h('div', { class: 'card' }, detailList(Object.entries(headers).map(([name, value]) => [name, code(value)]))),
+  );
+
+/** JSON as a tree, with the text to copy below it. @param cut says how much of it there is, where that is not all */
+export function payloadView(locale: Locale, text: string, cut?: string): VNode {
+  const { system } = locale.t;
+  const value = readJson(text);
+  const raw = copyable(locale, text, { label: system.payload, isFolded: value !== undefined });
+  return h(
+    'div',
+    { class: 'part' },
+    h('h3', null, system.payload),
+    cut === undefined ? null : h('p', { class: 'quiet' }, cut),
+    value === undefined ? null : jsonTree(locale, value),
+    raw,
+  );
+}
+
+function readJson(text: string): object | undefined {
+  try {
+    const value = parseJson(Buffer.from(text));
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined; // it is shown as text
+  }
+}

@@ -1,0 +1,66 @@
+// Connections to brokers, as the first page and the area of the system show them: state, use of the month, and when it will be full.
+import { h, type VNode } from 'preact';
+import type { AnswerOf } from '../platform/http/wire.ts';
+import { DailyUsageList } from '../webhook-relay/administration-contract.ts';
+import { ConnectionList } from '../webhook-relay/contract.ts';
+import { type Forecast, forecasts, shareAtEnd } from './forecast.ts';
+import type { Visit } from './pages.ts';
+import { meter } from './view/details.ts';
+import type { Locale } from './view/locale.ts';
+import { badge, type Tone } from './view/texts.ts';
+
+export type Connection = AnswerOf<typeof ConnectionList>['connections'][number];
+export type DailyUsage = AnswerOf<typeof DailyUsageList>['days'];
+
+export type Brokers = { readonly connections: readonly Connection[]; readonly days: DailyUsage; readonly forecasts: ReadonlyMap<string, Forecast> };
+
+export async function readBrokers({ ask, locale: { now } }: Pick<Visit, 'ask' | 'locale'>): Promise<Brokers> {
+  const relay = ask('relay');
+  const [{ connections }, { days }] = await Promise.all([relay.get('/Broker/connections', ConnectionList), relay.get('/broker/usage/daily', DailyUsageList)]);
+  return { connections, days, forecasts: forecasts(connections, days, now) };
+}
+
+const nearLimit = 0.8;
+
+/** How much of the quota is used, from 0 to 1. */
+const shareOf = ({ messageCount, monthlyLimit }: Connection) => (monthlyLimit === 0 ? 1 : messageCount / monthlyLimit);
+
+export function toneOf(connection: Connection): Tone {
+  const { isConnected, limitReached } = connection;
+  if (!isConnected || limitReached) return 'bad';
+  return shareOf(connection) >= nearLimit ? 'warn' : 'good';
+}
+
+type Card = {
+  readonly connection: Connection;
+  readonly forecasts: Brokers['forecasts'];
+  /** What a page adds: addresses, buttons. */
+  readonly more?: readonly (VNode | null)[];
+};
+
+export function connectionCard(locale: Locale, { connection, forecasts: all, more }: Card): VNode {
+  const { system } = locale.t;
+  const { name, isActive, isConnected, messageCount, monthlyLimit, lastError } = connection;
+  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), locale.format.percent(shareOf(connection)));
+  const state = isConnected ? badge('good', system.connected) : badge('bad', system.disconnected);
+  return h(
+    'li',
+    { class: 'connection' },
+    h('h3', null, h('span', null, name), state, isActive ? badge('info', system.active) : null),
+    meter({ label: system.thisMonth, value: messageCount, most: monthlyLimit, text, tone: isConnected ? toneOf(connection) : 'warn' }),
+    h('p', { class: 'quiet' }, outlook(locale, connection, all.get(connection.name))),
+    lastError === null || isConnected ? null : h('p', { class: 'fault' }, lastError),
+    more,
+  );
+}
+
+function outlook(locale: Locale, connection: Connection, forecast: Forecast | undefined): string {
+  const { system } = locale.t;
+  if (connection.limitReached) return system.full;
+  if (!connection.isConnected) return system.unused;
+  if (forecast === undefined) return system.nothingPublished;
+  if (forecast.fullAt) return system.fullOn(locale.format.date(forecast.fullAt));
+  return system.enough(locale.format.percent(shareAtEnd(forecast, connection, locale.now)));
+}
+
+export const connectionList = (cards: readonly VNode[]): VNode => h('ul', { class: 'connections' }, cards);
