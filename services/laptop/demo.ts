@@ -1,4 +1,4 @@
-// `signalbox demo`: fills a running Signalbox with examples: signed deliveries, one of which it follows to the dashboard API, newsletters with ranked links, bookmarks, listings, and secrets of two applications.
+// `signalbox demo`: fills a running Signalbox with examples: signed deliveries, one of which it follows to the dashboard API, newsletters with ranked links, bookmarks, listings, and secrets of two applications; and leaves an operator something to find.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials, readAddresses } from './data-folder.ts';
 import { bookmarksFile, deliveries, listings, newsletters } from './demo-content.ts';
 import { vaulted } from './demo-secrets.ts';
+import { givenUp, refused } from './demo-trouble.ts';
 import { portOf, usualPortBase } from './up.ts';
 
 const Accepted = z.object({ id: z.string(), priority: z.object({ finalScore: z.number(), description: z.string() }) });
@@ -45,6 +46,10 @@ export async function demo(options: { environment: Environment; data: string; po
   const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
   const ms = Math.round(performance.now() - begun);
   show('intake', 200, [`/api/v1/events/${event.id}`, `${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms`]);
+
+  show('relay', await refused(relay), ['a delivery with a wrong signature, as the console shows it: /system/rejected']);
+  const reason = await givenUp({ environment, data, intake, token: credentials('Intake__AccessTokens') });
+  if (reason !== undefined) show('intake', 200, [`a message that the workers gave up: /system/dead-letters`, reason]);
 
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
   const links = await ranked(urlOf('link-digest', 'Console__DigestUrl'), keys);
