@@ -1,19 +1,17 @@
 // Secrets that expire soon, while no newer version takes their place.
 import { h, type VNode } from 'preact';
-import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { Timestamp } from '../../../platform/schema.ts';
+import type { Expiring } from '../../../secrets/overview/contract.ts';
 import { type Column, rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { section } from '../../view/shell.ts';
 import { time } from '../../view/texts.ts';
 
 export const shownExpiring = 10;
-const Version = z.object({ application: z.string(), environment: z.string(), secret: z.string(), version: z.int(), expiresAt: Timestamp });
-export const Expiring = z.object({ items: z.array(Version), next: z.string().nullable() });
-type Version = AnswerOf<typeof Version>;
+type Found = AnswerOf<typeof Expiring>;
+type Version = Found['items'][number];
 
-export function expiringSection(locale: Locale, { items, next }: AnswerOf<typeof Expiring>): VNode {
+export function expiringSection(locale: Locale, { items, next }: Found): VNode {
   const { now: words } = locale.t;
   const pathTo = ({ application, secret }: Version) => `/secrets/${encodeURIComponent(application)}/${encodeURIComponent(secret)}`;
   const columns: readonly Column<Version>[] = [

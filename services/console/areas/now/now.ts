@@ -3,6 +3,7 @@ import { h, type VNode } from 'preact';
 import { Readiness } from '../../../platform/health.ts';
 import type { Problem } from '../../../platform/problem.ts';
 import { withTimeout } from '../../../platform/time.ts';
+import { Expiring } from '../../../secrets/overview/contract.ts';
 import { Counts } from '../../../webhook-intake/dashboard/contract.ts';
 import { RelayCounts } from '../../../webhook-relay/administration-contract.ts';
 import { type Brokers, connectionCard, connectionList, readBrokers, toneOf } from '../../connections.ts';
@@ -17,7 +18,7 @@ import { badge, type Tone } from '../../view/texts.ts';
 import { countLinks, countListings } from '../../waiting.ts';
 import { attention, type Numbers } from './attention.ts';
 import { DeadLetters, deadLetterSection } from './dead-letters.ts';
-import { Expiring, expiringSection, shownExpiring } from './expiring.ts';
+import { expiringSection, shownExpiring } from './expiring.ts';
 
 /** The first page is there in time, whatever a service is at. */
 const patienceMs = 4000;

@@ -162,7 +162,11 @@ function reasonLine({ locale, may }: Visit, { reason, all }: Group, id: string):
   // Without a reason there is nothing that selects them all.
   if (reason === '' || !may('system', 'editor')) return [about];
   const fields = reasonFields(reason);
-  return [about, h('div', { class: 'buttons' }, sendBackForm(fields, dead.sendBackAll)), may('system', 'admin') ? dropForm(locale, { fields, of: 'all', id }) : null];
+  return [
+    about,
+    h('div', { class: 'buttons' }, sendBackForm(fields, dead.sendBackAll)),
+    may('system', 'admin') ? dropForm(locale, { fields, of: 'all', id }) : null,
+  ];
 }
 
 type Drop = {
