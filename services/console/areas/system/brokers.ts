@@ -40,7 +40,7 @@ const list = page({
       body: [
         pageHead({ title: words.title, lead: words.lead, actions: reload }),
         systemTabs(visit, 'brokers'),
-        brokers.connections.length > 0 ? cards(visit, brokers) : empty({ title: words.none, text: words.noneHint }),
+        brokers.connections.length > 0 ? section(locale.t.system.connections, cards(visit, brokers)) : empty({ title: words.none, text: words.noneHint }),
         left.length > 0 ? section(words.left, h('p', { class: 'quiet' }, words.leftHint), leftTable(locale, left)) : null,
         brokers.connections.length > 0 ? section(words.usage, usagePlots(locale, brokers)) : null,
         section(words.changes, changes.length > 0 ? changeTable(locale, changes) : h('p', { class: 'quiet' }, words.noChanges)),
