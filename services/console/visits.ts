@@ -200,7 +200,13 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     /** The error page of an action, with what was entered and the way to send it once more. */
     async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {
-      const page = errorPage(visit.locale, problem, { url: visit.path, method: 'POST', requestId: visit.requestId, entered: fields, runbookUrl: visit.runbookUrl });
+      const page = errorPage(visit.locale, problem, {
+        url: visit.path,
+        method: 'POST',
+        requestId: visit.requestId,
+        entered: fields,
+        runbookUrl: visit.runbookUrl,
+      });
       const { status, body } = await render(visit, page);
       return answer(status, body, problem.headers);
     },
