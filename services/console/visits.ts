@@ -129,23 +129,28 @@ function languageOf(accepted: string): Language {
   return wanted.find(isLanguage) ?? 'en';
 }
 
-export type Kit = ReturnType<typeof createKit>;
-
-export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, config, waiting, clock }: KitParts) {
-  const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
-
+/** What surrounds the content of a person's pages. */
+function createFrames({ areasWithPages, waiting, assets }: Pick<KitParts, 'areasWithPages' | 'waiting' | 'assets'>) {
   const seenBy = ({ roles }: Person) => areas.filter((area) => areasWithPages.has(area) && allows(roles, area, 'reader'));
-
-  function frameOf({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame {
-    return {
+  return {
+    seenBy,
+    frameOf: ({ person, locale, path }: Pick<Visit, 'person' | 'locale' | 'path'>): Frame => ({
       locale,
       appearance: person,
       assets,
       path,
       person: { name: person.name, isAdmin: allows(person.roles, 'system', 'admin') },
       navigation: [{ area: 'now' }, ...seenBy(person).map((area) => ({ area, waiting: waiting.of(area) }))],
-    };
-  }
+    }),
+  };
+}
+
+export type Kit = ReturnType<typeof createKit>;
+
+export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, config, waiting, clock }: KitParts) {
+  const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
+
+  const { seenBy, frameOf } = createFrames({ areasWithPages, waiting, assets });
 
   function visitOf({ person, session, hasNotice }: Entered, { area, role }: Pick<Needed, 'area' | 'role'>, request: Omit<AnyRequest, 'principal'>): Visit {
     const { requestId, url, clientAddress, left, headers } = request;
