@@ -88,7 +88,6 @@ export type Lines = {
 
 /** At most six lines over the same places: a price over time, usage with its forecast. A value that is NaN interrupts its line. */
 export function lines(locale: Locale, plot: Plot, { places, series, isStepped = false, limit }: Lines): VNode {
-  const format = plot.format ?? locale.format.number;
   const known = series.flatMap(({ values }) => values).filter(Number.isFinite);
   const y = scaleOf(Math.max(0, ...known, limit?.value ?? 0));
   const step = 100 / Math.max(1, places.length);
@@ -109,7 +108,9 @@ export function lines(locale: Locale, plot: Plot, { places, series, isStepped = 
         h('text', { x: '100%', y: y(limit.value) - 4, class: 'end' }, limit.label),
       ]
     : null;
-  const drawing = known.length === 0 ? nothing(locale, places, step) : [grid(y, format), curves, limits, axis(places, step)];
+  // Wider numbers than these would leave the margin.
+  const short = plot.format ?? ((value: number) => (value < 100_000 ? locale.format.number(value) : locale.format.compact(value)));
+  const drawing = known.length === 0 ? nothing(locale, places, step) : [grid(y, short), curves, limits, axis(places, step)];
   return figure(locale, plot, { drawing, places, series });
 }
 
