@@ -6,7 +6,10 @@ import { createIntakeDatabase, type IntakeDatabase } from '../services/webhook-i
 import { runbooks } from './shipped.ts';
 
 const statements = runbooks.flatMap((path) =>
-  [...readFileSync(path, 'utf8').matchAll(/psql [^"\n]*-c "([^"]*\bintake\.[^"]*)"/g)].map(([, sql = '']) => ({ runbook: basename(path, '.md'), sql })),
+  [...readFileSync(path, 'utf8').matchAll(/(?:signalbox sql(?: --write)?|psql [^"\n]*-c) "([^"]*\bintake\.[^"]*)"/g)].map(([, sql = '']) => ({
+    runbook: basename(path, '.md'),
+    sql,
+  })),
 );
 
 describe('the SQL of runbooks on the intake', () => {
