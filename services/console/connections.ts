@@ -23,7 +23,11 @@ export async function readBrokers({ ask, locale: { now } }: Pick<Visit, 'ask' | 
 const nearLimit = 0.8;
 
 /** How much of the quota is used, from 0 to 1. */
-const shareOf = ({ messageCount, monthlyLimit }: Connection) => (monthlyLimit === 0 ? 1 : messageCount / monthlyLimit);
+export const shareOf = ({ messageCount, monthlyLimit }: Connection) => (monthlyLimit === 0 ? 1 : messageCount / monthlyLimit);
+
+/** A share that is tiny is not `0%`, as that reads as nothing. */
+export const shareText = ({ format, t: { system } }: Locale, share: number): string =>
+  share > 0 && share < 0.01 ? system.lessThan(format.percent(0.01)) : format.percent(share);
 
 export function toneOf(connection: Connection): Tone {
   const { isConnected, limitReached } = connection;
@@ -41,7 +45,7 @@ type Card = {
 export function connectionCard(locale: Locale, { connection, forecasts: all, more }: Card): VNode {
   const { system } = locale.t;
   const { name, isActive, isConnected, messageCount, monthlyLimit, lastError } = connection;
-  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), locale.format.percent(shareOf(connection)));
+  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), shareText(locale, shareOf(connection)));
   const state = isConnected ? badge('good', system.connected) : badge('bad', system.disconnected);
   return h(
     'li',
@@ -60,7 +64,7 @@ function outlook(locale: Locale, connection: Connection, forecast: Forecast | un
   if (!connection.isConnected) return system.unused;
   if (forecast === undefined) return system.nothingPublished;
   if (forecast.fullAt) return system.fullOn(locale.format.date(forecast.fullAt));
-  return system.enough(locale.format.percent(shareAtEnd(forecast, connection, locale.now)));
+  return system.enough(shareText(locale, shareAtEnd(forecast, connection, locale.now)));
 }
 
 export const connectionList = (cards: readonly VNode[]): VNode => h('ul', { class: 'connections' }, cards);

@@ -54,7 +54,10 @@ export const keyCap = (key: string): VNode => h('kbd', null, key);
 export const quiet = (...words: ComponentChildren[]): VNode => h('span', { class: 'quiet' }, ...words);
 
 /** Text of a fixed width, such as an id or a path. */
-export const code = (text: string): VNode => h('code', null, text);
+export const code = (text: ComponentChildren): VNode => h('code', null, text);
+
+/** A long text in a row: its first lines, and all of it while the row has the focus. */
+export const brief = (text: string | null): VNode | string => (text ? h('span', { class: 'brief' }, text) : '');
 
 /** Parts of a line with a dot between them; what is missing leaves no dot. */
 export function dotted(...parts: ComponentChildren[]): VNode {

@@ -52,7 +52,7 @@ const overview = ({ store, sessions, logins }: OwnParts) =>
           ),
           hasPassword({ logins }, person) ? h('p', { class: 'buttons' }, h('a', { class: 'button', href: passwordPath }, me.password)) : null,
           section(me.zone, zoneForm(visit)),
-          section(me.roles, rolesOf(visit)),
+          section(me.roles, h('div', { class: 'card' }, rolesOf(visit))),
           actionsFormElement(),
         ],
       };

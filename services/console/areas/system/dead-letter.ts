@@ -59,7 +59,7 @@ function partOf(visit: Visit, one: Detail): VNode {
       may('system', 'admin') ? dropForm(locale, { fields: selectorOf(one), of: 'one', id: `${connection} ${queue}`.replaceAll(/[^\w-]/g, '-') }) : null,
     ),
     headerList(locale, headers),
-    payloadView(locale, body, body.length < bytes ? system.dead.cut : undefined),
+    payloadView(locale, body, { heading: 'h3', cut: body.length < bytes ? system.dead.cut : undefined }),
   );
 }
 

@@ -14,7 +14,7 @@ import { hiddenFields } from '../../view/notice.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, dotted, time } from '../../view/texts.ts';
+import { badge, brief, dotted, time } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 export const path = '/system/dead-letters';
@@ -93,7 +93,7 @@ function columnsFor({ locale, may }: Visit): readonly Column<DeadLetter>[] {
   const { system } = locale.t;
   return [
     { label: system.event, kind: 'main', cell: (one) => [rowLink(pathTo(one), one.event), ' ', causeBadge(locale, one)] },
-    { label: system.reason, cell: ({ reason }) => reason ?? '–' },
+    { label: system.reason, cell: ({ reason }) => brief(reason) },
     { label: system.queue, cell: ({ queue, connection }) => dotted(queue, connection) },
     { label: system.dead.diedAt, cell: ({ diedAt }) => time(locale, diedAt, 'ago') },
     { label: system.dead.returns, kind: 'number', cell: ({ returns }) => locale.format.number(returns) },

@@ -13,15 +13,22 @@ export const headerList = (locale: Locale, headers: Readonly<Record<string, stri
     h('div', { class: 'card' }, detailList(Object.entries(headers).map(([name, value]) => [name, code(value)]))),
   );
 
-/** JSON as a tree, with the text to copy below it. @param cut says how much of it there is, where that is not all */
-export function payloadView(locale: Locale, text: string, cut?: string): VNode {
+type Payload = {
+  /** The level below that of what has the payload. */
+  readonly heading: 'h2' | 'h3';
+  /** Says how much of it there is, where that is not all. */
+  readonly cut: string | undefined;
+};
+
+/** JSON as a tree, with the text to copy below it. */
+export function payloadView(locale: Locale, text: string, { heading, cut }: Payload): VNode {
   const { system } = locale.t;
   const value = readJson(text);
   const raw = copyable(locale, text, { label: system.payload, isFolded: value !== undefined });
   return h(
     'div',
     { class: 'part' },
-    h('h3', null, system.payload),
+    h(heading, null, system.payload),
     cut === undefined ? null : h('p', { class: 'quiet' }, cut),
     value === undefined ? null : jsonTree(locale, value),
     raw,

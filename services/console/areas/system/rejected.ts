@@ -13,7 +13,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, code, quiet, time } from '../../view/texts.ts';
+import { badge, brief, code, quiet, time } from '../../view/texts.ts';
 import { headerList, payloadView } from './received.ts';
 import { systemTabs } from './tabs.ts';
 
@@ -72,8 +72,8 @@ function columnsIn(locale: Locale): readonly Column<Rejected>[] {
       kind: 'main',
       cell: ({ id, event, status }) => [rowLink(`${path}/${encodeURIComponent(id)}`, event || refused.noEvent), ' ', statusBadge(status)],
     },
-    { label: system.reason, cell: ({ reason }) => reason },
-    { label: system.delivery, kind: 'minor', cell: ({ deliveryId }) => (deliveryId === '' ? '–' : code(deliveryId)) },
+    { label: system.reason, cell: ({ reason }) => brief(reason) },
+    { label: system.delivery, kind: 'minor', cell: ({ deliveryId }) => (deliveryId === '' ? '–' : code(brief(deliveryId))) },
     { label: refused.bytes, kind: 'number', cell: ({ payloadBytes }) => locale.format.bytes(payloadBytes) },
     { label: refused.receivedAt, kind: 'number', cell: ({ receivedAt }) => time(locale, receivedAt) },
   ];
@@ -109,7 +109,7 @@ const show = page({
           ]),
         ),
         headerList(locale, one.headers),
-        one.payload === '' ? h('p', null, quiet(refused.noPayload)) : payloadView(locale, one.payload, isCut ? refused.cut : undefined),
+        one.payload === '' ? h('p', null, quiet(refused.noPayload)) : payloadView(locale, one.payload, { heading: 'h2', cut: isCut ? refused.cut : undefined }),
       ],
     };
   },

@@ -79,7 +79,7 @@ function queueTable(locale: Locale, queues: readonly Queue[]): VNode {
     { label: system.queue, kind: 'main', cell: ({ queue }) => queue },
     { label: system.connection, cell: ({ broker }) => broker },
     { label: system.messages, kind: 'number', cell: ({ messages }) => (messages === null ? system.unknown : locale.format.number(messages)) },
-    { label: system.oldest, cell: ({ oldestAt }) => (oldestAt === null ? '–' : time(locale, oldestAt, 'ago')) },
+    { label: system.oldest, cell: ({ oldestAt }) => (oldestAt === null ? '' : time(locale, oldestAt, 'ago')) },
   ];
   return table({ caption: system.queues, columns, items: queues, idOf: ({ broker, queue }) => `${broker} ${queue}` });
 }

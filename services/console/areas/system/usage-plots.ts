@@ -1,6 +1,6 @@
 // Plots of the use of brokers: messages per day, and each quota in this month with its forecast.
 import { h, type VNode } from 'preact';
-import type { Brokers, Connection, DailyUsage } from '../../connections.ts';
+import { type Brokers, type Connection, type DailyUsage, shareOf, shareText } from '../../connections.ts';
 import type { Forecast } from '../../forecast.ts';
 import { createLocale, type Locale } from '../../view/locale.ts';
 import { lines, stackedBars } from '../../view/plots.ts';
@@ -76,8 +76,7 @@ function monthPlot(locale: Locale, { connection, index, days, forecast }: Month)
     const label = format(new Date(first + date * dayMs));
     return { label, tick: date % tickEvery === 0 ? label : undefined };
   });
-  const share = locale.format.percent(monthlyLimit === 0 ? 1 : messageCount / monthlyLimit);
-  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), share);
+  const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), shareText(locale, shareOf(connection)));
   return lines(
     locale,
     { id: `usage-${index}`, title: brokers.month(name), description: brokers.monthDescription(`${text}.`) },

@@ -12,7 +12,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, quiet, time, type Tone } from '../../view/texts.ts';
+import { badge, brief, quiet, time, type Tone } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 const path = '/system/workers';
@@ -65,9 +65,9 @@ export function workerTable({ locale, may }: Visit, workers: readonly Worker[]):
   const columns: readonly Column<Worker>[] = [
     { label: system.workers.worker, kind: 'main', cell: ({ worker }) => h('a', { href: `${path}?worker=${worker}` }, worker) },
     { label: system.workers.running, kind: 'number', cell: ({ running }) => locale.format.number(running) },
-    { label: system.workers.lastRun, cell: ({ lastRun }) => (lastRun ? [stateOf(locale, lastRun), ' ', time(locale, lastRun.startedAt)] : '–') },
-    { label: system.workers.processed, kind: 'number', cell: ({ lastRun }) => (lastRun ? locale.format.number(lastRun.processed) : '–') },
-    { label: system.fault, kind: 'minor', cell: ({ lastRun }) => lastRun?.error ?? '' },
+    { label: system.workers.lastRun, cell: ({ lastRun }) => (lastRun ? [stateOf(locale, lastRun), ' ', time(locale, lastRun.startedAt)] : '') },
+    { label: system.workers.processed, kind: 'number', cell: ({ lastRun }) => (lastRun ? locale.format.number(lastRun.processed) : '') },
+    { label: system.fault, kind: 'minor', cell: ({ lastRun }) => brief(lastRun?.error ?? '') },
     ...(may('system', 'editor') ? [{ label: system.actions, kind: 'actions', cell: startButton(locale) } as const] : []),
   ];
   return table({ caption: system.workers.title, columns, items: workers, idOf: ({ worker }) => worker });
@@ -87,7 +87,7 @@ function runTable(locale: Locale, runs: readonly Run[]): VNode {
     { label: system.workers.took, kind: 'number', cell: (run) => tookOf(locale, run) },
     { label: system.workers.processed, kind: 'number', cell: ({ processed }) => locale.format.number(processed) },
     { label: system.workers.failed, kind: 'number', cell: ({ failed }) => locale.format.number(failed) },
-    { label: system.fault, cell: ({ error }) => error ?? '' },
+    { label: system.fault, cell: ({ error }) => brief(error) },
   ];
   return table({ caption: system.workers.runs, columns, items: runs, idOf: ({ runId }) => runId });
 }

@@ -30,6 +30,7 @@ export const system: Texts['system'] = {
   used: (count, limit, share) => `${count} von ${limit}, ${share}`,
   full: 'Voll: In diesem Monat nimmt sie keine Nachrichten mehr an.',
   fullOn: (day) => `Voll am ${day}, beim Verkehr der letzten Tage.`,
+  lessThan: (share) => `weniger als ${share}`,
   enough: (share) => `Reicht für diesen Monat: ${share} sind an seinem Ende verbraucht.`,
   unused: 'Solange sie weg ist, gehen Nachrichten an die nächste.',
   nothingPublished: 'In der letzten Woche wurde nichts veröffentlicht.',
