@@ -95,18 +95,21 @@ function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes
   }
 }
 
-/** Above a form that came back: how many entries need a change, each a link to its field. */
-export function faultSummary({ t }: Locale, faults: Faults | undefined): VNode | null {
+/**
+ * Above a form that came back: how many entries need a change, each a link to its field.
+ * @param field the id of the only field, where its name does not give it
+ */
+export function faultSummary({ t }: Locale, faults: Faults | undefined, field?: string): VNode | null {
   const entries = Object.entries(faults ?? {});
   if (entries.length === 0) return null;
   return h(
     'div',
-    { class: 'faults', role: 'alert' },
+    { class: 'faults', role: 'alert', id: field && `${field}-fault` },
     h('p', { class: 'strong' }, t.view.form.faults(entries.length)),
     h(
       'ul',
       null,
-      entries.map(([name, messages]) => h('li', null, h('a', { href: `#${idOf(name)}` }, messages.join(' ')))),
+      entries.map(([name, messages]) => h('li', null, h('a', { href: `#${field ?? idOf(name)}` }, messages.join(' ')))),
     ),
   );
 }
@@ -148,13 +151,15 @@ export type Confirmation = {
 /** The one question before something is gone for good, folded until it is wanted. */
 export function confirmByName(locale: Locale, { path, id, name, label, explanation, fields, faults }: Confirmation): VNode {
   const isRefused = Object.keys(faults ?? {}).length > 0;
+  const field = idOf(id === undefined ? 'confirm' : `confirm-${id}`);
   const input = h('input', {
-    id: idOf(id === undefined ? 'confirm' : `confirm-${id}`),
+    id: field,
     name: 'confirm',
     required: true,
     autocomplete: 'off',
     spellcheck: false,
     pattern: escaped(name),
+    'aria-describedby': `${field}-hint${isRefused ? ` ${field}-fault` : ''}`,
     'aria-invalid': isRefused ? 'true' : undefined,
   });
   return h(
@@ -164,10 +169,10 @@ export function confirmByName(locale: Locale, { path, id, name, label, explanati
     h(
       'form',
       { method: 'post', action: path },
-      h('p', null, explanation),
+      h('p', { id: `${field}-hint` }, explanation),
       fields,
       h('label', null, h('span', null, locale.t.view.form.confirmName(name)), input),
-      faultSummary(locale, faults),
+      faultSummary(locale, faults, field),
       h('button', { class: 'danger' }, label),
     ),
   );

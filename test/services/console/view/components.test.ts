@@ -179,6 +179,17 @@ describe('forms', () => {
     expect(faultSummary(english, {})).to.equal(null);
   });
 
+  it('name the field of a confirmation in the summary of its faults, and the reasons at the field', () => {
+    const given = { path: '/', name: 'blue', label: 'Delete', explanation: 'Gone.', faults: { confirm: ['Type blue to confirm'] } };
+    const rendered = text(confirmByName(english, { ...given, id: 'key-1' }));
+    expect(rendered).to.include('href="#field-confirm-key-1"').and.include('id="field-confirm-key-1"');
+    expect(rendered).to.include('aria-describedby="field-confirm-key-1-hint field-confirm-key-1-fault"');
+    for (const id of ['hint', 'fault']) expect(rendered).to.include(`id="field-confirm-key-1-${id}"`);
+    expect(text(confirmByName(english, given)))
+      .to.include('href="#field-confirm"')
+      .and.include('id="field-confirm"');
+  });
+
   it('ask for a name that holds every sign of a pattern', () => {
     expect(text(confirmByName(english, { path: '/', name: 'a.b(c)&&d', label: 'Delete', explanation: 'Gone.' }))).to.include(
       'pattern="a\\.b\\(c\\)\\&amp;\\&amp;d"',
