@@ -31,16 +31,20 @@ const freshMs = 10_000;
 /** A service that fails is left alone for as long. */
 const failedMs = 60_000;
 const askMs = 2000;
-/** A page waits for as long where nothing is known yet. */
+/** An older number is not shown. */
+const shownMs = 60_000;
+/** A page waits for as long where a number is not fresh. */
 const waitMs = 50;
 
-type Known = { readonly count: number | undefined; readonly until: number };
+type Known = { readonly count: number | undefined; readonly at: number };
 
 type WaitingParts = { readonly upstreams: Pick<Upstreams, 'ask' | 'has'>; readonly log: Log; readonly now?: () => number };
 
 export function createWaiting({ upstreams, log, now = () => performance.now() }: WaitingParts) {
   const known = new Map<Counted, Known>();
   const asking = new Map<Counted, Promise<void>>();
+
+  const isFresh = (found: Known | undefined) => found !== undefined && now() - found.at < (found.count === undefined ? failedMs : freshMs);
 
   function ask(area: Counted, behalf: Omit<Behalf, 'signal'>): void {
     const { service, count } = counters[area];
@@ -52,7 +56,7 @@ export function createWaiting({ upstreams, log, now = () => performance.now() }:
       // A change in between may have made the answer an old one.
       if (asking.get(area) !== done) return;
       asking.delete(area);
-      known.set(area, { count: found, until: now() + (found === undefined ? failedMs : freshMs) });
+      known.set(area, { count: found, at: now() });
     });
     asking.set(area, done);
   }
@@ -61,21 +65,22 @@ export function createWaiting({ upstreams, log, now = () => performance.now() }:
     /** Asks the services whose numbers are old, beside the work on a page. */
     begin(areas: readonly Area[], behalf: Omit<Behalf, 'signal'>): void {
       for (const area of areas.filter(isCounted)) {
-        const isFresh = (known.get(area)?.until ?? -Infinity) > now();
-        if (!isFresh && !asking.has(area) && upstreams.has(counters[area].service)) ask(area, behalf);
+        if (!isFresh(known.get(area)) && !asking.has(area) && upstreams.has(counters[area].service)) ask(area, behalf);
       }
     },
-    /** Waits a moment for numbers that were never known; an old one is shown until a new one is there. */
+    /** Waits a moment for the numbers that are asked for; the one before is shown until a new one is there, for a minute at most. */
     async ready(): Promise<void> {
-      const unknown = [...asking].flatMap(([area, work]) => (known.has(area) ? [] : [work]));
-      if (unknown.length > 0)
+      if (asking.size > 0)
         await withTimeout(
-          Promise.all(unknown).then(() => undefined),
+          Promise.all(asking.values()).then(() => undefined),
           waitMs,
           () => undefined,
         );
     },
-    of: (area: Area): number | undefined => (isCounted(area) ? known.get(area)?.count : undefined),
+    of(area: Area): number | undefined {
+      const found = isCounted(area) ? known.get(area) : undefined;
+      return found && now() - found.at < shownMs ? found.count : undefined;
+    },
     /** After a change in the area. */
     changed(area: Area): void {
       if (!isCounted(area)) return;

@@ -2,6 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { expect } from 'chai';
+import { silentLog } from '../../../services/platform/log.ts';
+import { createMetrics } from '../../../services/platform/metrics.ts';
+import { createUpstream } from '../../../services/console/upstream/client.ts';
+import { createWaiting } from '../../../services/console/waiting.ts';
 import { eventually, freePort } from '../../support/wait.ts';
 import { useConsole } from './service.ts';
 
@@ -40,6 +44,55 @@ describe('the badges of the console', () => {
   it('shows nothing to a person without the area', async () => {
     answerStatistics = statistics(24);
     expect((await (await console.personWith({ bookmarks: 'reader' })).get('/me')).text).not.to.include('class="waiting"');
+  });
+});
+
+describe('numbers of what waits', () => {
+  let server: Server;
+  let waits = 1;
+  /** The service answers after it. */
+  let held: Promise<unknown> | undefined;
+  let url = '';
+  before(async () => {
+    server = createServer((_, answered) => {
+      void Promise.resolve(held).then(() => answered.end(JSON.stringify({ data: { statusCounts: { Awaiting: waits } } })));
+    });
+    const port = await freePort();
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${port}`;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('are waited for a moment where they are old, and none is shown that is older than a minute', async () => {
+    let now = 0;
+    const upstream = createUpstream({ service: 'digest', url, authorize: async () => ({}), log: silentLog, metrics: createMetrics() });
+    const waiting = createWaiting({ upstreams: { has: () => true, ask: (_, behalf) => upstream.for(behalf) }, log: silentLog, now: () => now });
+    const look = async () => {
+      waiting.begin(['links'], { person: 'admin', requestId: 'request-1' });
+      await waiting.ready();
+      return waiting.of('links');
+    };
+    await eventually(async () => expect(await look()).to.equal(1));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    waits = 2;
+    now = 59_000;
+    let isThere = false;
+    const looking = look().finally(() => (isThere = true));
+    await new Promise((resolveNext) => setImmediate(resolveNext));
+    expect(isThere).to.equal(false);
+    expect(await looking).to.equal(1);
+    now = 61_000;
+    expect(await look()).to.equal(undefined);
+    resolve();
+    await eventually(async () => {
+      now += 10_000;
+      expect(await look()).to.equal(2);
+    });
   });
 });
 
