@@ -8,8 +8,9 @@ import { rowList } from '../../view/lists.ts';
 import { section } from '../../view/shell.ts';
 import { count, time } from '../../view/texts.ts';
 
-/** Of a list that is longer the oldest are enough. */
 export const DeadLetters = z.object({ items: z.array(DeadLetterItem) });
+/** Of each connection: of a list that is longer the oldest are enough. */
+export const shownDeadLetters = 100;
 const shownReasons = 5;
 
 export function deadLetterSection({ locale }: Pick<Visit, 'locale'>, { items }: AnswerOf<typeof DeadLetters>): VNode | null {
@@ -18,6 +19,7 @@ export function deadLetterSection({ locale }: Pick<Visit, 'locale'>, { items }: 
   const [oldest] = items.flatMap(({ diedAt }) => diedAt ?? []).sort();
   const reasons = [...Map.groupBy(items, ({ reason }) => reason ?? system.dead.noReason)].toSorted(([, one], [, other]) => other.length - one.length);
   const rest = reasons.length - shownReasons;
+  const isCut = [...Map.groupBy(items, ({ connection }) => connection).values()].some(({ length }) => length >= shownDeadLetters);
   return section(
     words.givenUp,
     oldest === undefined ? null : h('p', { class: 'quiet' }, `${words.oldestGivenUp} `, time(locale, oldest, 'ago')),
@@ -29,6 +31,7 @@ export function deadLetterSection({ locale }: Pick<Visit, 'locale'>, { items }: 
       content: ([reason, all]) => [h('p', { class: 'text' }, reason), count(locale, all.length)],
     }),
     rest > 0 ? h('p', { class: 'quiet' }, words.moreReasons(rest)) : null,
+    isCut ? h('p', { class: 'quiet' }, system.dead.only(locale.format.number(shownDeadLetters))) : null,
     h('p', null, h('a', { href: '/system/dead-letters', class: 'button' }, words.allDeadLetters)),
   );
 }

@@ -17,12 +17,11 @@ import { pageHead, section } from '../../view/shell.ts';
 import { badge, type Tone } from '../../view/texts.ts';
 import { countLinks, countListings } from '../../waiting.ts';
 import { attention, type Numbers } from './attention.ts';
-import { DeadLetters, deadLetterSection } from './dead-letters.ts';
+import { DeadLetters, deadLetterSection, shownDeadLetters } from './dead-letters.ts';
 import { expiringSection, shownExpiring } from './expiring.ts';
 
 /** The first page is there in time, whatever a service is at. */
 const patienceMs = 4000;
-const shownDeadLetters = 100;
 
 const soon = <T>(work: Promise<T>): Promise<Part<T>> => withTimeout<Part<T>>(partOf(work), patienceMs, () => ({ problem: Problems.serviceSlow() }));
 

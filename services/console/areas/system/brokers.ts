@@ -95,8 +95,9 @@ const switchTo = action({
   form: noFields,
   async run({ params: { index }, locale, ask }) {
     const relay = ask('relay');
-    const { active, previous } = await relay.send({ method: 'POST', path: pathOf`/Broker/switch/${index}` }, SwitchResult);
+    // Read first: the switch is done once its answer is here, whatever the relay answers after it.
     const { connections } = await relay.get('/Broker/connections', ConnectionList);
+    const { active, previous } = await relay.send({ method: 'POST', path: pathOf`/Broker/switch/${index}` }, SwitchResult);
     const before = connections.find(({ name }) => name === previous && name !== active);
     const undo = before && { path: `${path}/${before.index}/switch`, fields: {} };
     return { message: locale.t.system.brokers.switched(active), target: active, to: path, ...(undo && { undo }) };

@@ -7,14 +7,16 @@ import { createTestDatabase, type TestDatabase } from '../../../support/postgres
 import { eventually } from '../../../support/wait.ts';
 import { deliver, migrations, startRelay, type TestRelay, token } from '../../webhook-relay/relay.ts';
 import { createMessage, openSpool } from '../../webhook-relay/spool/fixtures.ts';
+import { type Proxy, startProxy } from '../proxy.ts';
 import { useConsole } from '../service.ts';
 
-const settingsOf = (relay: TestRelay) => ({ Console__RelayUrl: relay.url, Console__RelayToken: token });
+const settingsOf = (relay: Pick<TestRelay, 'url'>) => ({ Console__RelayUrl: relay.url, Console__RelayToken: token });
 
 describe('console brokers', function () {
   this.timeout(120_000);
   let database: TestDatabase;
   let relay: TestRelay;
+  let proxy: Proxy;
   const file = join(temporaryDirectory('environment'), 'broker.env');
   const connections = (limit: number) =>
     writeFileSync(file, [`BROKER_URL_1=${database.url}`, `BROKER_URL_2=${database.url}?schema=broker_two`, `BROKER_LIMIT_1=${limit}`].join('\n'));
@@ -22,9 +24,12 @@ describe('console brokers', function () {
     database = await createTestDatabase({ schema: 'relay', migrations });
     connections(50);
     relay = await startRelay({ databaseUrl: database.url, environment: { Broker__EnvironmentFile: file, Broker__MonthlyMessageLimit: '1000' } });
-    return { environment: settingsOf(relay) };
+    proxy = await startProxy(() => relay.url);
+    return { environment: settingsOf({ url: proxy.url }) };
   });
+  beforeEach(() => proxy.meet(() => undefined));
   after(async () => {
+    proxy.close();
     await relay.close();
     await database.drop();
   });
@@ -57,6 +62,19 @@ describe('console brokers', function () {
       ['BROKER_URL_1', 'done'],
       ['/system/brokers/7/switch', 'refused'],
     ]);
+  });
+
+  it('says that a switch is done, whatever the relay answers after it', async () => {
+    const browser = await console.loggedIn();
+    let isDone = false;
+    proxy.meet(({ method, path }) => {
+      isDone ||= method === 'POST';
+      return isDone && path === '/Broker/connections' ? 'fail' : undefined;
+    });
+    const { status, text } = await browser.act('/system/brokers/2/switch');
+    expect([status, JSON.parse(text).undo]).to.deep.equal([200, { path: '/system/brokers/1/switch', fields: {} }]);
+    proxy.meet(() => undefined);
+    expect((await browser.act('/system/brokers/1/switch')).status).to.equal(200);
   });
 
   it('reads the settings again, and says what has changed or is wrong with them', async () => {

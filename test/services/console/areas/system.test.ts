@@ -82,6 +82,19 @@ describe('console system', function () {
     expect(text).to.include('Something needs a look').and.to.include('href="/system/dead-letters"').and.include('no such column');
   });
 
+  it('says on the first page that the reasons are those of the oldest hundred', async () => {
+    await die('one');
+    const browser = await console.loggedIn();
+    const note = 'Only the oldest 100 of each connection';
+    expect((await browser.get('/')).text)
+      .to.include('one')
+      .and.not.include(note);
+    await broker.dropDeadLetters({ limit: 1 });
+    await Promise.all(Array.from({ length: 101 }, () => broker.publish(message({ event: 'push', payload: {} }), 10_000)));
+    await dieAll('too many');
+    await eventually(async () => expect((await browser.get('/')).text).to.include(note));
+  });
+
   it('shows the connections with their use, the queues and the workers', async () => {
     const { status, text } = await (await console.loggedIn()).get('/system');
     expect(status).to.equal(200);
@@ -207,12 +220,15 @@ describe('console system', function () {
     expect((await browser.post('/system/workers/nothing/run')).status).to.equal(404);
   });
 
-  it('gives the browser no credential and no address of a broker', async () => {
+  it('gives the browser no credential, and no user and password of a broker', async () => {
     await die('one');
     const browser = await console.loggedIn();
+    const { username, password } = new URL(place.url);
+    expect(password).not.to.equal('');
     for (const path of ['/', '/system', '/system/brokers', '/system/dead-letters', '/system/spool', '/system/rejected', '/system/workers', '/system/actions']) {
       const { text, headers } = await browser.get(path);
-      for (const secret of [token, tokens[0], place.url]) expect(`${JSON.stringify([...headers])}${text}`, path).not.to.include(secret);
+      for (const secret of [token, tokens[0], place.url, `${username}:`, `:${password}@`])
+        expect(`${JSON.stringify([...headers])}${text}`, path).not.to.include(secret);
     }
   });
 });
