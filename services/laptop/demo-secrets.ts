@@ -64,8 +64,11 @@ const applications: readonly Application[] = [
 ];
 
 const Created = z.object({ plainApiKey: z.string() });
+const Keys = z.object({ items: z.array(z.object({ name: z.string().nullable() })) });
+/** The last thing that is made but the reads. */
+const lastKey = 'next';
 
-/** @returns what is there, as a line for each application; those that a demo before has made stay as they are */
+/** @returns what is there, as a line for each application; what a demo before has made stays as it is, and the rest is added */
 export async function vaulted(service: string, token: string): Promise<readonly string[]> {
   const ask = createAsk(`${service}/api`, token);
   for (const application of applications) await add(ask, application);
@@ -89,14 +92,16 @@ const createAsk = (root: string, token: string) => async (path: string, body?: u
 
 async function add(ask: Ask, { name, slug, description, environments, secrets, configuration, reads }: Application): Promise<void> {
   const made = await ask('/management/applications', { name, description });
-  if (made.status === 409) return;
-  const { plainApiKey } = Created.parse(JSON.parse(made.text));
   const root = `/management/applications/${slug}`;
   for (const environment of environments) await ask(`${root}/environments`, { name: environment });
   for (const secret of secrets) await addSecret(ask, root, secret);
   for (const [key, values] of Object.entries(configuration))
     for (const [environmentSlug, value] of Object.entries(values)) await ask(`${root}/configurations`, { environmentSlug, key, value });
-  await ask(`${root}/keys`, { name: 'next', expiresAt: new Date(Date.now() + 60 * dayMs) });
+  const keys = Keys.parse(JSON.parse((await ask(`${root}/keys`)).text));
+  if (keys.items.some((key) => key.name === lastKey)) return;
+  const next = await ask(`${root}/keys`, { name: lastKey, expiresAt: new Date(Date.now() + 60 * dayMs) });
+  // No one has the first key of an application that an earlier run made.
+  const { plainApiKey } = Created.parse(JSON.parse((made.status === 409 ? next : made).text));
   for (const [environment, times] of Object.entries(reads))
     for (let count = 0; count < times; count++) await ask(`/consumer/secrets?environment=${environment}&values=true`, undefined, plainApiKey);
 }
@@ -108,6 +113,8 @@ async function addSecret(ask: Ask, root: string, { name, description, versions, 
       const days = index === count - 1 ? expiresInDays[environmentSlug] : undefined;
       return {
         environmentSlug,
+        // All of them or none: an earlier run has added them.
+        ...(index === 0 && { expectedVersion: 0 }),
         value: randomBytes(24).toString('base64url'),
         isEnabled: environmentSlug !== disabledIn || index < count - 1,
         expiresAt: days === undefined ? null : new Date(Date.now() + days * dayMs),
