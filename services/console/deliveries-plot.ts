@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { z } from 'zod';
 import { Statistics } from '../webhook-intake/contract.ts';
 import type { Visit } from './pages.ts';
+import { besideMs } from './parts.ts';
 import type { Locale } from './view/locale.ts';
 import { stackedBars } from './view/plots.ts';
 
@@ -13,8 +14,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
 const mostSeries = 5;
-/** What stands beside the list does not keep it waiting for longer. */
-export const besideMs = 3_000;
 
 /** Statistics are counted by source, forge and event. */
 export type Plotted = {

@@ -5,6 +5,9 @@ import type { Visit } from './pages.ts';
 import { serviceFailure } from './service-failure.ts';
 import { failure } from './view/states.ts';
 
+/** A part beside the content of a page keeps it waiting for no longer. */
+export const besideMs = 3_000;
+
 export type Part<T> = { readonly value: T; readonly problem?: undefined } | { readonly value?: undefined; readonly problem: Problem };
 
 /** The answer of a service, or its fault as a value, so that the other parts of the page are shown. */

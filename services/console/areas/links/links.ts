@@ -5,6 +5,7 @@ import { LinkDetail, LinkItem, linkStatuses, ScoreExplanation, Series, Stats, ty
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { instantOf } from '../../days.ts';
 import { ById, page, pageRows } from '../../pages.ts';
+import { besideMs, faultOf, partOf } from '../../parts.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
 import { chips, filterForm } from '../../view/filters.ts';
@@ -41,10 +42,10 @@ const queue = page({
     const { locale, query, ask, person } = visit;
     const digest = ask('digest');
     const { status = 'Awaiting', from, ...asked } = query;
-    const [{ data: items, next }, { data: stats }, { data: days }] = await Promise.all([
+    const [{ data: items, next }, stats, days] = await Promise.all([
       digest.get('/api/links', Page(LinkItem), { ...asked, from: instantOf(from, person.zone), status, limit: pageRows, include: 'score' }),
-      digest.get('/api/stats', One(Stats)),
-      digest.get('/api/stats/series', One(Series), { days: seriesDays }),
+      partOf(digest.send({ path: '/api/stats', timeoutMs: besideMs }, One(Stats))),
+      partOf(digest.send({ path: '/api/stats/series', query: { days: seriesDays }, timeoutMs: besideMs }, One(Series))),
     ]);
     const may = mayOf(visit);
     const { links } = locale.t;
@@ -57,28 +58,28 @@ const queue = page({
       body: [
         pageHead({ title: locale.t.view.areas.links, lead: links.lead }),
         areaTabs(locale, path),
-        statusChips(locale, stats.statusCounts, query),
+        statusChips(locale, stats.value?.data.statusCounts, query),
         filters(locale, query),
         items.length > 0 ? linkRows(locale, items, may) : nothing,
         items.length > 0 && may.decide
           ? bulkBar(locale, decisionsOn(locale, '/links/decide', status), h('input', { type: 'hidden', name: 'was', value: status }))
           : null,
         items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
-        perDay(locale, days),
+        days.problem ? faultOf(visit, days.problem) : perDay(locale, days.value.data),
         actionsFormElement(),
       ],
     };
   },
 });
 
-const statusChips = (locale: Locale, counts: z.output<typeof StatusCounts>, { after: _, ...query }: Query): VNode =>
+const statusChips = (locale: Locale, counts: z.output<typeof StatusCounts> | undefined, { after: _, ...query }: Query): VNode =>
   chips(
     locale,
     locale.t.links.status,
     linkStatuses.map((status) => ({
       label: locale.t.links.statuses[status],
       href: withQuery(path, { ...query, status: status === 'Awaiting' ? undefined : status }),
-      count: counts[status],
+      count: counts?.[status],
       isCurrent: (query.status ?? 'Awaiting') === status,
     })),
   );

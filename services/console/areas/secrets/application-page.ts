@@ -1,7 +1,7 @@
 // What every part of an application's page has around it.
 import { h, type VNode } from 'preact';
 import { Application } from '../../../secrets/contract.ts';
-import type { Shown, Visit } from '../../pages.ts';
+import { pageRows, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { icon } from '../../view/icons.ts';
 import { pageHead } from '../../view/shell.ts';
@@ -11,6 +11,23 @@ export type Part = { readonly app: string; readonly part: AppPart; readonly cont
 
 /** The address of an application at its service. */
 export const appRoot = (app: string) => pathOf`/api/management/applications/${app}`;
+
+const askedAtOnce = 8;
+
+/** The answer for each environment, in their order; an application may have hundreds, and the service has other callers. */
+export async function inEach<E, T>(environments: readonly E[], ask: (environment: E) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (let from = 0; from < environments.length; from += askedAtOnce)
+    answers.push(...(await Promise.all(environments.slice(from, from + askedAtOnce).map(ask))));
+  return answers;
+}
+
+/** Rows of a table with a column for each environment: a page has at most 1500 elements. */
+export const rowsFor = (environments: number, elementsOfCell: number) =>
+  Math.max(10, Math.min(pageRows, Math.floor(1000 / (3 + elementsOfCell * environments))));
+
+/** Around a table that is wider than the page: keys scroll what has the focus. */
+export const scrolling = (label: string, wide: VNode): VNode => h('div', { class: 'matrix', role: 'region', 'aria-label': label, tabindex: 0 }, wide);
 
 export async function applicationPage({ locale, ask, may }: Pick<Visit, 'locale' | 'ask' | 'may'>, { app, part, content }: Part): Promise<Shown> {
   const { secrets, view } = locale.t;

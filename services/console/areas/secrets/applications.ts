@@ -5,6 +5,7 @@ import { CreatedWithKey } from '../../../secrets/contract.ts';
 import { ApplicationSummaries, Expiring } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { action, page, pageRows, type Refilled, type Visit } from '../../pages.ts';
+import { besideMs, faultOf, partOf } from '../../parts.ts';
 import { filterForm } from '../../view/filters.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
@@ -26,11 +27,14 @@ const list = page({
   path: listPath,
   area,
   query: z.object({ q: z.string().optional(), after: z.string().optional() }),
-  async show({ locale, query, ask, may }) {
+  async show(visit) {
+    const { locale, query, ask, may } = visit;
     const { secrets } = locale.t;
-    const [{ items, next }, { items: expiring }] = await Promise.all([
+    const [{ items, next }, expiring] = await Promise.all([
       ask('secrets').get('/api/management/application-summaries', ApplicationSummaries, { ...query, limit: pageRows }),
-      ask('secrets').get('/api/management/expiring', Expiring, { within: '30d', limit: mostExpiring }),
+      query.q
+        ? undefined
+        : partOf(ask('secrets').send({ path: '/api/management/expiring', query: { within: '30d', limit: mostExpiring }, timeoutMs: besideMs }, Expiring)),
     ]);
     const isAdmin = may(area, 'admin');
     const nothing = empty({ ...secrets.empty, ...(isAdmin && { link: { href: newPath, label: secrets.newApplication } }) });
@@ -52,7 +56,8 @@ const list = page({
             ? filteredEmpty(locale, listPath)
             : nothing,
         items.length > 0 ? pager(locale, { path: listPath, query, shown: items.length, next }) : null,
-        expiring.length > 0 && !query.q ? section(secrets.expiring, soon(locale, expiring)) : null,
+        expiring?.problem ? faultOf(visit, expiring.problem) : null,
+        expiring?.value && expiring.value.items.length > 0 ? section(secrets.expiring, soon(locale, expiring.value.items)) : null,
       ],
     };
   },

@@ -3,14 +3,14 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Configuration, Environment } from '../../../secrets/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { pageRows, type Visit } from '../../pages.ts';
+import type { Visit } from '../../pages.ts';
 import { chips, filterForm } from '../../view/filters.ts';
 import { table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, quiet } from '../../view/texts.ts';
-import { appRoot } from './application-page.ts';
+import { appRoot, rowsFor, scrolling } from './application-page.ts';
 import { appPath, area, partPath, type PartQuery } from './tabs.ts';
 
 type Entry = AnswerOf<typeof Configuration>;
@@ -30,7 +30,7 @@ export async function configurationPart({ locale, ask, may }: Visit, app: string
   const part = q?.toLowerCase() ?? '';
   const all = linesOf(entries, slugs).filter(({ key, isDiffering }) => key.toLowerCase().includes(part) && (isDiffering || !differing));
   const rest = all.filter(({ key }) => key > (after ?? ''));
-  const shown = rest.slice(0, pageRows);
+  const shown = rest.slice(0, rowsFor(slugs.length, 4));
   const next = rest.length > shown.length ? shown.at(-1)?.key : undefined;
   const path = appPath(app);
   const query = { part: 'configuration', q, differing };
@@ -81,7 +81,7 @@ function sideBySide(locale: Locale, slugs: readonly string[], lines: readonly Li
       ...slugs.map((slug) => ({ label: slug, cell: ({ values }: Line) => valueOf(locale, values.get(slug)) })),
     ],
   });
-  return h('div', { class: 'matrix' }, shown);
+  return scrolling(configuration.title, shown);
 }
 
 function valueOf({ t }: Locale, entry: Entry | undefined): VNode {

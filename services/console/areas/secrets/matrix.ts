@@ -2,9 +2,9 @@
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Environment } from '../../../secrets/contract.ts';
-import { Coverage, type CoveredSecret, ReadStatistics } from '../../../secrets/overview/contract.ts';
+import { Coverage, type CoveredSecret } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { action, pageRows, type Visit } from '../../pages.ts';
+import { action, type Visit } from '../../pages.ts';
 import { chips, filterForm } from '../../view/filters.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { rowLink, table } from '../../view/lists.ts';
@@ -12,26 +12,26 @@ import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, dotted, time } from '../../view/texts.ts';
-import { applicationPage, appRoot } from './application-page.ts';
+import { applicationPage, appRoot, rowsFor, scrolling } from './application-page.ts';
 import { atField } from './keys.ts';
-import { readsPlot } from './reads-plot.ts';
+import { readsOf, readsPart } from './reads-plot.ts';
 import { appPath, area, InApp, type PartQuery, partPath, secretPath } from './tabs.ts';
 
 type Covered = AnswerOf<typeof CoveredSecret>;
 type Place = Covered['environments'][number];
 
-type Asking = Pick<Visit, 'locale' | 'ask' | 'may'>;
 type Asked = Pick<PartQuery, 'q' | 'lacking' | 'after'> & { readonly faults?: Faults };
 
 const soonMs = 30 * 86_400_000;
 
 /** @param faults of the form for an environment, which came back */
-export async function matrixPart({ locale, ask, may }: Asking, app: string, { q, lacking, after, faults }: Asked): Promise<readonly VNode[]> {
+export async function matrixPart(visit: Visit, app: string, { q, lacking, after, faults }: Asked): Promise<readonly VNode[]> {
+  const { locale, ask, may } = visit;
   const api = ask('secrets');
   const environments = await api.get(`${appRoot(app)}/environments`, z.array(Environment));
   const [{ items, next }, reads] = await Promise.all([
-    api.get(`${appRoot(app)}/coverage`, Coverage, { q, lacking, after, limit: rowsFor(environments.length) }),
-    api.get(`${appRoot(app)}/reads`, ReadStatistics),
+    api.get(`${appRoot(app)}/coverage`, Coverage, { q, lacking, after, limit: rowsFor(environments.length, 10) }),
+    readsOf(visit, app),
   ]);
   const { secrets } = locale.t;
   const path = appPath(app);
@@ -43,7 +43,7 @@ export async function matrixPart({ locale, ask, may }: Asking, app: string, { q,
     ...(items.length > 0 || isFiltered ? filters(locale, path, { q, lacking }) : []),
     items.length > 0 ? matrix(locale, app, { slugs: environments.map(({ slug }) => slug), items, isEditor }) : nothing,
     ...(items.length > 0 ? [pager(locale, { path, query: { q, lacking, after }, shown: items.length, next })] : []),
-    readsPlot(locale, reads),
+    readsPart(visit, reads),
     ...(isEditor ? [newEnvironment(locale, app, faults)] : []),
   ];
 }
@@ -58,9 +58,6 @@ const filters = (locale: Locale, path: string, { q, lacking }: Pick<PartQuery, '
     ]),
   ];
 };
-
-/** A page has at most 1500 elements; a cell takes ten. */
-const rowsFor = (environments: number) => Math.max(10, Math.min(pageRows, Math.floor(1000 / (3 + 10 * environments))));
 
 type Matrix = { readonly slugs: readonly string[]; readonly items: readonly Covered[]; readonly isEditor: boolean };
 
@@ -80,7 +77,7 @@ function matrix(locale: Locale, app: string, { slugs, items, isEditor }: Matrix)
       })),
     ],
   });
-  return h('div', { class: 'matrix' }, shown);
+  return scrolling(locale.t.secrets.matrix, shown);
 }
 
 /** The form for a version, with the environment chosen. */

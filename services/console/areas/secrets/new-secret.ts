@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { z } from 'zod';
 import { CreatedSecret, Environment } from '../../../secrets/contract.ts';
+import { Problem } from '../../../platform/problem.ts';
 import { action, type Refilled, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { field, form } from '../../view/forms.ts';
@@ -39,6 +40,9 @@ export async function newSecretPart({ locale, ask }: Asking, app: string, refill
   ];
 }
 
+/** After a timeout the value may be there, and after a conflict the value of another person is: a delete would take it away. */
+const isNothingStored = ({ status }: Problem) => status === 400 || status === 404;
+
 const add = action({
   path: '/secrets/{app}/add',
   area,
@@ -60,6 +64,9 @@ const add = action({
       const places = await addVersions(visit, { app, secret: name }, entered);
       return { message: addedIn(locale, places), target: `${app}/${name}`, to };
     } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (!isNothingStored(error))
+        return { message: secrets.valueFailed(name, locale.faultText(error.detail ?? error.kind.title)), target: `${app}/${name}`, to };
       // Its form comes back, and the name would be taken then.
       await ask('secrets').send({ method: 'DELETE', path: appRoot(app) + pathOf`/secrets/${name}` }, z.undefined());
       throw error;

@@ -1,16 +1,28 @@
 // How often secrets are read, by day and environment.
 import type { VNode } from 'preact';
-import type { ReadStatistics } from '../../../secrets/overview/contract.ts';
+import { ReadStatistics } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import type { Visit } from '../../pages.ts';
+import { besideMs, faultOf, type Part, partOf } from '../../parts.ts';
 import type { Locale } from '../../view/locale.ts';
 import { stackedBars } from '../../view/plots.ts';
+import { appRoot } from './application-page.ts';
 
 const mostSeries = 5;
 /** Days between labels, the last of which is that of today. */
 const tickDays = 9;
 const dayMs = 86_400_000;
 
-export function readsPlot(locale: Locale, { from, to, series }: AnswerOf<typeof ReadStatistics>): VNode {
+type Reads = AnswerOf<typeof ReadStatistics>;
+
+/** @param secret one of them; default: all */
+export const readsOf = ({ ask }: Pick<Visit, 'ask'>, app: string, secret?: string): Promise<Part<Reads>> =>
+  partOf(ask('secrets').send({ path: `${appRoot(app)}/reads`, query: { secret }, timeoutMs: besideMs }, ReadStatistics));
+
+/** The plot, or why there is none. */
+export const readsPart = (visit: Visit, { value, problem }: Part<Reads>): VNode => (problem ? faultOf(visit, problem) : readsPlot(visit.locale, value));
+
+function readsPlot(locale: Locale, { from, to, series }: Reads): VNode {
   const { reads } = locale.t.secrets;
   const days = Array.from({ length: (Date.parse(to) - Date.parse(from)) / dayMs + 1 }, (_, index) =>
     new Date(Date.parse(from) + index * dayMs).toISOString().slice(0, 10),

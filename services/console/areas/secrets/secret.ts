@@ -3,7 +3,6 @@ import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import { Environment, Secret } from '../../../secrets/contract.ts';
 import { isActive, SecretVersion } from '../../../secrets/management/contract.ts';
-import { ReadStatistics } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, type Refilled, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
@@ -13,8 +12,8 @@ import { actionButton, actionsFormElement, rowList } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, dotted, time } from '../../view/texts.ts';
-import { appRoot } from './application-page.ts';
-import { readsPlot } from './reads-plot.ts';
+import { appRoot, inEach } from './application-page.ts';
+import { readsOf, readsPart } from './reads-plot.ts';
 import { appPath, area, auditOf, OfSecret, type SecretNames, secretPath } from './tabs.ts';
 import { valueFields } from './value-form.ts';
 
@@ -36,15 +35,12 @@ const show = page({
 export type Returned = Refilled & { readonly form: 'add' | 'copy' | 'confirm' };
 export type Given = { readonly chosen?: string | undefined; readonly returned?: Returned | undefined };
 
-export async function secretPage({ locale, ask, may }: Visit, names: SecretNames, { chosen, returned }: Given): Promise<Shown> {
+export async function secretPage(visit: Visit, names: SecretNames, { chosen, returned }: Given): Promise<Shown> {
+  const { locale, ask, may } = visit;
   const { app, secret: name } = names;
   const api = ask('secrets');
   const root = appRoot(app) + pathOf`/secrets/${name}`;
-  const [secret, reads, kept] = await Promise.all([
-    api.get(root, Secret),
-    api.get(`${appRoot(app)}/reads`, ReadStatistics, { secret: name }),
-    keptOf(api, names),
-  ]);
+  const [secret, reads, kept] = await Promise.all([api.get(root, Secret), readsOf(visit, app, name), keptOf(api, names)]);
   const { secrets } = locale.t;
   const isEditor = may(area, 'editor');
   const path = secretPath(app, name);
@@ -55,7 +51,7 @@ export async function secretPage({ locale, ask, may }: Visit, names: SecretNames
     body: [
       pageHead({ title: name, trail: [{ label: app, href: appPath(app) }], lead: secret.description, actions: actionsOf(locale, names, isEditor) }),
       h('div', { class: 'columns' }, h('div', { class: 'part' }, shelves), forms),
-      readsPlot(locale, reads),
+      readsPart(visit, reads),
       may(area, 'admin')
         ? confirmByName(locale, {
             path: `${path}/delete`,
@@ -72,12 +68,10 @@ export async function secretPage({ locale, ask, may }: Visit, names: SecretNames
 
 async function keptOf(api: ReturnType<Visit['ask']>, { app, secret }: SecretNames): Promise<readonly Kept[]> {
   const environments = await api.get(`${appRoot(app)}/environments`, z.array(Environment));
-  return Promise.all(
-    environments.map(async ({ slug, inherits }) => {
-      const path = appRoot(app) + pathOf`/secrets/${secret}/versions/${slug}`;
-      return { slug, inherits, versions: await api.get(path, z.array(SecretVersion), { limit: versionsFor(environments.length) }) };
-    }),
-  );
+  return inEach(environments, async ({ slug, inherits }) => {
+    const path = appRoot(app) + pathOf`/secrets/${secret}/versions/${slug}`;
+    return { slug, inherits, versions: await api.get(path, z.array(SecretVersion), { limit: versionsFor(environments.length) }) };
+  });
 }
 
 const actionsOf = ({ t: { secrets } }: Locale, { app, secret }: SecretNames, isEditor: boolean) => [

@@ -8,13 +8,13 @@ import { pathOf } from '../../upstream/client.ts';
 import { field } from '../../view/forms.ts';
 import type { Locale } from '../../view/locale.ts';
 import { quiet } from '../../view/texts.ts';
-import { appRoot } from './application-page.ts';
+import { appRoot, inEach } from './application-page.ts';
 import { endOf } from './expiry.ts';
 import type { SecretNames } from './tabs.ts';
 
 /** 64 KiB, each byte of which may be three in a form. */
 export const mostFormBytes = 262_144;
-const mostEnvironments = 100;
+export const mostEnvironments = 100;
 
 export const ValueFields = z.object({
   environment: fieldList(mostEnvironments),
@@ -61,7 +61,7 @@ async function newestIn({ ask }: Pick<Visit, 'ask'>, { app, secret }: SecretName
     const [newest] = await ask('secrets').get(root + pathOf`${slug}`, z.array(SecretVersion), { limit: 1 });
     return [slug, newest?.version ?? 0] as const;
   };
-  return new Map(await Promise.all(environments.map(one)));
+  return new Map(await inEach(environments, one));
 }
 
 export type Place = { readonly environment: string; readonly version: number };

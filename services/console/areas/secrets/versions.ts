@@ -9,7 +9,7 @@ import { appRoot } from './application-page.ts';
 import { atField, requireName } from './keys.ts';
 import { type Returned, secretPage } from './secret.ts';
 import { appPath, area, OfSecret, type SecretNames, secretPath } from './tabs.ts';
-import { addedIn, addVersions, mostFormBytes, type Place, requireValue, ValueFields } from './value-form.ts';
+import { addedIn, addVersions, mostEnvironments, mostFormBytes, type Place, requireValue, ValueFields } from './value-form.ts';
 
 const OfVersion = OfSecret.extend({ environment: z.string(), version: z.string() });
 type VersionNames = z.output<typeof OfVersion>;
@@ -53,7 +53,10 @@ const add = action({
 });
 
 /** `local:3 production:2` */
-const Versions = z.string().transform((text) => text.split(' ').map((one) => one.split(':')));
+const Versions = z
+  .string()
+  .transform((text) => text.split(' ').map((one) => one.split(':')))
+  .pipe(z.array(z.array(z.string())).max(mostEnvironments));
 
 const withdraw = action({
   path: '/secrets/{app}/{secret}/withdraw',

@@ -65,6 +65,7 @@ export const secrets: typeof english = {
   neverUsed: 'nie benutzt',
   secretNameHint: 'Unter diesem Namen lesen es Anwendungen.',
   added: (name: string) => `„${name}“ ist da, ohne Wert`,
+  valueFailed: (name: string, reason: string) => `„${name}“ ist da, doch der Wert kam nicht dazu: ${reason}`,
   add: {
     title: 'Neue Version',
     environments: 'Umgebungen',

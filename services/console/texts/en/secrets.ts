@@ -61,6 +61,7 @@ export const secrets = {
   neverUsed: 'never used',
   secretNameHint: 'Applications read it by this name.',
   added: (name: string) => `“${name}” is there, without a value`,
+  valueFailed: (name: string, reason: string) => `“${name}” is there, but adding its value failed: ${reason}`,
   add: {
     title: 'New version',
     environments: 'Environments',

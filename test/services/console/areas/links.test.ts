@@ -5,6 +5,7 @@ import { createNewsletterReader } from '../../../../services/link-digest/mails/r
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { useService } from '../../link-digest/service.ts';
 import { author, environmentOf, link, mail, newsletter } from '../../link-digest/store.ts';
+import { type Proxy, startProxy } from '../proxy.ts';
 import { useConsole } from '../service.ts';
 
 const hostile = '<script>alert(1)</script>';
@@ -14,20 +15,24 @@ describe('console links', () => {
   const digest = useService();
   let catalogueDatabase: TestDatabase;
   let catalogue: TestService;
+  let proxy: Proxy;
   const console = useConsole(async () => {
     catalogueDatabase = await createTestDatabase({ schema: 'bookmarks', migrations: catalogueMigrations });
     catalogue = await startService({ databaseUrl: catalogueDatabase.url });
+    proxy = await startProxy(() => digest.url);
     return {
       environment: {
         Console__BookmarksUrl: catalogue.url,
         Console__BookmarksKey: apiKey,
-        Console__DigestUrl: digest.url,
+        Console__DigestUrl: proxy.url,
         Console__DigestKey: environmentOf(digest.database.url).Jwt__Key,
       },
     };
   });
+  beforeEach(() => proxy.meet(() => undefined));
   beforeEach(() => catalogue.database.driver.query('truncate bookmarks, folders, tags'));
   after(async () => {
+    proxy.close();
     await catalogue.close();
     await catalogueDatabase.drop();
   });
@@ -37,6 +42,14 @@ describe('console links', () => {
   const idOf = async (url: string): Promise<string> => (await digest.database.query('select id from links where url = $1', [url]))[0].id;
   const saved = async () => (await catalogue.database.driver.query('select title, url from bookmarks')).rows;
   const url = 'https://blog.example/a';
+
+  it('lists what waits without the statistics that do not come in time', async () => {
+    await store([link(url, { title: 'New' })]);
+    proxy.meet(({ path }) => (path.startsWith('/api/stats') ? 'hang' : undefined));
+    const { status, text } = await (await console.loggedIn()).get('/links');
+    expect(status).to.equal(200);
+    expect(text).to.include('>New<').and.include('does not answer in time');
+  }).timeout(20_000);
 
   it('lists what waits, the best first, with the reasons of its score', async () => {
     await store([link('https://blog.example/old', { title: 'Old' })], { receivedDate: new Date('2020-01-01T00:00:00Z') });

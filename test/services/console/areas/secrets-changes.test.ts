@@ -101,6 +101,15 @@ describe('console secrets, changed', () => {
     for (const environment of ['local', 'production']) expect((await read('db', environment)).value).to.equal(before);
   });
 
+  it('takes back at most a hundred versions at once', async () => {
+    await put('db');
+    const versionsOf = (count: number) => ({ versions: Array.from({ length: count }, () => 'local:1').join(' ') });
+    const browser = await console.loggedIn();
+    expect((await browser.act(at('/db/withdraw'), versionsOf(101))).status).to.equal(400);
+    expect((await versions('db'))[0].isEnabled).to.equal(true);
+    expect((await browser.act(at('/db/withdraw'), versionsOf(100))).status).to.equal(200);
+  });
+
   it('offers no way back where a version is the first one: a disabled one would hide what is inherited', async () => {
     await running.manage('POST', `/secrets`, { name: 'first' });
     const { text } = await (await console.loggedIn()).act(at('/first/values'), { environment: 'local', value: secretValue('first') });

@@ -11,6 +11,7 @@ import {
   type TestService,
 } from '../../secrets/service.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { type Proxy, startProxy, type Step } from '../proxy.ts';
 import { type Browser, type Page, useConsole } from '../service.ts';
 
 export const hostile = `<script>alert(1)</script>`;
@@ -34,16 +35,20 @@ export function useSecrets() {
   let database: TestDatabase;
   let service: TestService;
   let app: TestApplication;
+  let proxy: Proxy;
   const console = useConsole(async () => {
     database = await createTestDatabase({ schema: 'secrets', migrations });
     service = await startService({ databaseUrl: database.url, environment: { Console__SecretsToken: consoleToken } });
-    return { environment: { Console__SecretsUrl: service.url, Console__SecretsToken: consoleToken } };
+    proxy = await startProxy(() => service.url);
+    return { environment: { Console__SecretsUrl: proxy.url, Console__SecretsToken: consoleToken } };
   });
   beforeEach(async () => {
+    proxy.meet(() => undefined);
     app = await newApplication(service.url);
     await manage(service.url, 'POST', `/${app.slug}/environments`, { name: 'Production' });
   });
   after(async () => {
+    proxy.close();
     await service.close();
     await database.drop();
   });
@@ -56,6 +61,8 @@ export function useSecrets() {
     get app() {
       return app;
     },
+    /** What happens to calls of the console, until the end of the test. */
+    meet: (step: Step) => proxy.meet(step),
     /** As the administrator, below the application. */
     manage: (method: string, path: string, body?: unknown) => manage(service.url, method, `/${app.slug}${path}`, body),
     put: (name: string, item: Readonly<Record<string, unknown>> = {}) => putSecret(service.url, app.slug, name, { value: secretValue(name), ...item }),

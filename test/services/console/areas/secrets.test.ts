@@ -193,6 +193,14 @@ describe('console secrets', () => {
         .to.include('>k50<')
         .and.not.include('>k49<');
     });
+
+    it('has fewer rows where there are many environments, in a part that keys scroll', async () => {
+      for (let count = 0; count < 10; count++) await running.manage('POST', `/environments`, { name: `Place ${count}` });
+      for (let count = 10; count < 31; count++) await set('local', `k${count}`, 'x');
+      const { text } = await (await console.loggedIn()).get(at('?part=configuration'));
+      expect(text).to.include('>k28<').and.not.include('>k29<');
+      expect(text).to.include('<div class="matrix" role="region" aria-label="Configuration by environment" tabindex="0">');
+    });
   });
 
   describe('GET /secrets/audit', () => {
