@@ -29,7 +29,7 @@ export async function listBrokers(installation: Installation, { print, json, now
 function rowOf({ name, isActive, isConnected, messageCount, monthlyLimit, full }: Connection & { readonly full: string | null }): readonly string[] {
   const state = `${isConnected ? 'connected' : 'disconnected'}${isActive ? ', active' : ''}`;
   const share = monthlyLimit === 0 ? '-' : `${Math.floor((messageCount / monthlyLimit) * 100)} %`;
-  return [name, state, numberText(messageCount), numberText(monthlyLimit), share, full ?? 'not this month'];
+  return [name, state, numberText(messageCount), numberText(monthlyLimit), share, monthlyLimit === 0 ? '-' : (full ?? 'not this month')];
 }
 
 const dayMs = 86_400_000;
@@ -49,8 +49,11 @@ export function perDay(days: Days, name: string, now: Date): number {
   return count > 0 ? sum(whole) / count : sum(own.filter(({ day }) => day === today));
 }
 
-/** The day on which the limit is reached at that rate; null when the month ends before. */
-export function fullOn({ remaining, limitReached }: Pick<Connection, 'remaining' | 'limitReached'>, rate: number, now: Date): string | null {
+type Limited = Pick<Connection, 'monthlyLimit' | 'remaining' | 'limitReached'>;
+
+/** The day on which the limit is reached at that rate; null when the month ends before, and for a limit of 0, which is to publish nothing. */
+export function fullOn({ monthlyLimit, remaining, limitReached }: Limited, rate: number, now: Date): string | null {
+  if (monthlyLimit === 0) return null;
   if (limitReached) return 'now';
   if (rate <= 0) return null;
   const at = new Date(now.getTime() + (remaining / rate) * dayMs);

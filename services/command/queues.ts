@@ -5,7 +5,7 @@ import { QueueList } from '../webhook-relay/administration-contract.ts';
 import { ageText, numberText } from './figures.ts';
 import type { Installation } from './installation.ts';
 
-type Queue = AnswerOf<typeof QueueList>['queues'][number];
+export type Queue = AnswerOf<typeof QueueList>['queues'][number];
 type Output = { readonly print: (text: string) => void; readonly json: boolean };
 
 export const askQueues = (installation: Installation) => installation.ask('webhook-relay', { path: '/Broker/queues' }, QueueList);
@@ -26,12 +26,14 @@ function rowOf({ broker, queue, messages, inWork, consumers, oldestSeconds }: Qu
   return [broker, queue, waiting ?? '', held ?? '', oldestSeconds === null ? '-' : ageText(oldestSeconds), attached ?? ''];
 }
 
-const isDead = (queue: string) => queue.endsWith('.dead');
+export const isDead = (queue: string) => queue.endsWith('.dead');
+
+const deadLetters = 'signalbox webhook-intake dead-letters lists them (in a cluster in a pod of the intake)';
+const noConsumer = 'the worker that takes from it does not run, is not connected, or waits for its schedule';
 
 /** A sentence on a queue that needs a person, with the command that shows more; undefined where none does. */
 export function faultOf({ broker, queue, messages, consumers }: Queue): string | undefined {
   if (messages === null) return isDead(queue) ? `${broker} does not answer: signalbox brokers says why` : undefined;
-  if (isDead(queue))
-    return messages > 0 ? `${queue} of ${broker} holds ${numberText(messages)} dead letters: signalbox webhook-intake dead-letters` : undefined;
-  return messages > 0 && consumers === 0 ? `${queue} of ${broker} has no consumer: the worker that takes from it does not run or is not connected` : undefined;
+  if (isDead(queue)) return messages > 0 ? `${queue} of ${broker} holds ${numberText(messages)} dead letters: ${deadLetters}` : undefined;
+  return messages > 0 && consumers === 0 ? `${queue} of ${broker} has no consumer: ${noConsumer}` : undefined;
 }

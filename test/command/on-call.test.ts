@@ -104,10 +104,11 @@ describe('when a connection is full', () => {
   });
 
   it('is a day of this month, or none', () => {
-    expect(fullOn({ remaining: 1000, limitReached: false }, 100, now)).to.equal('2026-03-25');
-    expect(fullOn({ remaining: 10_000, limitReached: false }, 100, now)).to.equal(null);
-    expect(fullOn({ remaining: 1000, limitReached: false }, 0, now)).to.equal(null);
-    expect(fullOn({ remaining: 0, limitReached: true }, 0, now)).to.equal('now');
+    expect(fullOn({ monthlyLimit: 20_000, remaining: 1000, limitReached: false }, 100, now)).to.equal('2026-03-25');
+    expect(fullOn({ monthlyLimit: 20_000, remaining: 10_000, limitReached: false }, 100, now)).to.equal(null);
+    expect(fullOn({ monthlyLimit: 20_000, remaining: 1000, limitReached: false }, 0, now)).to.equal(null);
+    expect(fullOn({ monthlyLimit: 20_000, remaining: 0, limitReached: true }, 0, now)).to.equal('now');
+    expect(fullOn({ monthlyLimit: 0, remaining: 0, limitReached: true }, 0, now), 'nothing is to be published there').to.equal(null);
   });
 });
 

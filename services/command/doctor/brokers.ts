@@ -1,11 +1,13 @@
 // The doctor asks the relay for connections, queues and spool, and the intake for the last runs of its workers.
 import { z } from 'zod';
+import { describeError } from '../../platform/errors.ts';
 import { RelayCounts } from '../../webhook-relay/administration-contract.ts';
+import { HealthReport } from '../../webhook-relay/contract.ts';
 import { WorkerState } from '../../webhook-intake/contract.ts';
 import { askConnections } from '../brokers.ts';
 import { numberText } from '../figures.ts';
-import type { Installation } from '../installation.ts';
-import { askQueues, faultOf } from '../queues.ts';
+import { fetchFrom, type Installation } from '../installation.ts';
+import { askQueues, faultOf, isDead, type Queue } from '../queues.ts';
 import type { Check, Finding } from './finding.ts';
 
 /** From this share of its month on a connection is worth a word. */
@@ -23,10 +25,24 @@ export function brokerChecks(installation: Installation): Check[] {
   ];
 }
 
-type Connection = Awaited<ReturnType<typeof askConnections>>['connections'][number];
+export type Connection = Awaited<ReturnType<typeof askConnections>>['connections'][number];
 
 async function lookAtConnections(installation: Installation): Promise<readonly Finding[]> {
-  const { connections } = await askConnections(installation);
+  // The relay reads usage from its database; without it it still says which brokers are connected.
+  const [usage, health] = await Promise.allSettled([askConnections(installation), askHealth(installation)]);
+  if (usage.status === 'fulfilled') return connectionFindings(usage.value.connections);
+  if (health.status === 'rejected') throw usage.reason;
+  const unknown: Finding = { subject: 'brokers', state: 'unknown', detail: `the usage of the month could not be asked: ${describeError(usage.reason)}` };
+  return [unknown, ...health.value.map(({ broker, isConnected }) => (isConnected ? connected(broker) : disconnected(broker)))];
+}
+
+/** The answer is 503 when no connection is usable. */
+async function askHealth(installation: Installation): Promise<HealthReport['brokers']> {
+  const response = await fetchFrom('webhook-relay', `${installation.urlOf('webhook-relay') ?? ''}/api/health`, { headers: { Accept: 'application/json' } });
+  return HealthReport.parse(await response.json()).brokers;
+}
+
+export function connectionFindings(connections: readonly Connection[]): readonly Finding[] {
   if (connections.length === 0)
     return [{ subject: 'brokers', state: 'wrong', detail: 'no broker connection is configured', toDo: 'set BROKER_URL_1 for the relay and the workers' }];
   const isNoneLeft = connections.every(({ limitReached }) => limitReached);
@@ -34,32 +50,44 @@ async function lookAtConnections(installation: Installation): Promise<readonly F
 }
 
 function connectionFinding({ name, host, port, isConnected, limitReached, messageCount, monthlyLimit, lastError }: Connection, isNoneLeft: boolean): Finding {
+  if (!isConnected) return disconnected(name, ` to ${host}:${port}${lastError === null ? '' : `: ${lastError}`}`);
   const used = `${numberText(messageCount)} of ${numberText(monthlyLimit)} messages of this month are used`;
-  if (!isConnected)
-    return {
-      subject: name,
-      state: 'wrong',
-      detail: `not connected to ${host}:${port}${lastError === null ? '' : `: ${lastError}`}`,
-      toDo: 'see whether that broker runs, and whether user, password and virtual host of the setting are right',
-    };
   const raise = `raise the BROKER_LIMIT_n of ${name}, or add a connection`;
+  // A limit of 0 drains a connection, which is well while another one takes messages.
+  if (monthlyLimit === 0 && !isNoneLeft) return connected(name, '; takes no more messages (its limit is 0)');
   if (limitReached) return { subject: name, state: isNoneLeft ? 'wrong' : 'warning', detail: `at its limit: ${used}`, toDo: raise };
   const isNear = messageCount >= monthlyLimit * nearLimit;
-  return isNear
-    ? { subject: name, state: 'warning', detail: `near its limit: ${used}`, toDo: raise }
-    : { subject: name, state: 'ok', detail: `connected; ${used}` };
+  return isNear ? { subject: name, state: 'warning', detail: `near its limit: ${used}`, toDo: raise } : connected(name, `; ${used}`);
 }
+
+const connected = (subject: string, more = ''): Finding => ({ subject, state: 'ok', detail: `connected${more}` });
+const disconnected = (subject: string, more = ''): Finding => ({
+  subject,
+  state: 'wrong',
+  detail: `not connected${more}`,
+  toDo: 'see whether that broker runs, and whether user, password and virtual host of the setting are right',
+});
 
 async function lookAtQueues(installation: Installation): Promise<readonly Finding[]> {
   const { queues } = await askQueues(installation);
-  const faults = queues.flatMap((queue): Finding[] => {
+  return queueFindings(queues);
+}
+
+/** Between two runs of a worker on a schedule its queue has no consumer. RabbitMQ does not tell the age: there it is a warning always. */
+const longWaitSeconds = 600;
+
+export function queueFindings(queues: readonly Queue[]): readonly Finding[] {
+  const known = queues.filter(({ messages }) => messages !== null);
+  const silent = new Set(queues.filter(({ messages }) => messages === null).map(({ broker }) => broker));
+  const unknown = [...silent].map((broker): Finding => ({ subject: 'queues', state: 'unknown', detail: `${broker} did not say within 1 s what waits` }));
+  const faults = known.flatMap((queue): Finding[] => {
     const detail = faultOf(queue);
-    // The finding of its connection says that a broker does not answer.
-    if (detail === undefined || queue.messages === null) return [];
-    return [{ subject: 'queues', state: queue.consumers === 0 && !queue.queue.endsWith('.dead') ? 'wrong' : 'warning', detail }];
+    const isStuck = !isDead(queue.queue) && (queue.oldestSeconds ?? 0) > longWaitSeconds;
+    return detail === undefined ? [] : [{ subject: 'queues', state: isStuck ? 'wrong' : 'warning', detail }];
   });
-  const waiting = queues.reduce((sum, { messages }) => sum + (messages ?? 0), 0);
-  return faults.length > 0 ? faults : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait` }];
+  const waiting = known.reduce((sum, { messages }) => sum + (messages ?? 0), 0);
+  const well: Finding[] = faults.length > 0 || known.length === 0 ? [] : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait` }];
+  return [...unknown, ...faults, ...well];
 }
 
 async function lookAtSpool(installation: Installation): Promise<readonly Finding[]> {

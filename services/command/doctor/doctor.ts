@@ -1,13 +1,13 @@
 // `signalbox doctor`: asks services, brokers, database, certificates and disk at the same time, and prints what is wrong and what to do.
-import type { Environment } from '../../platform/config/config.ts';
+import { type Environment, readSettings } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
 import { visible } from '../../platform/process/table.ts';
 import { withTimeout } from '../../platform/time.ts';
 import { wrap } from '../figures.ts';
-import { readInstallation } from '../installation.ts';
+import { installationSettings, readInstallation } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
-import type { Check, Finding, State } from './finding.ts';
-import { serverChecks } from './servers.ts';
+import { type Check, type Finding, settingFindings, type State } from './finding.ts';
+import { serverChecks, serverSettings } from './servers.ts';
 import { serviceChecks } from './services.ts';
 
 /** Longer than each question of a check may take. */
@@ -16,13 +16,29 @@ const checkMs = 25_000;
 type Output = { readonly print: (text: string) => void; readonly json: boolean };
 
 /** @returns whether nothing is wrong; a warning is nothing wrong */
-export async function doctor(environment: Environment, { print, json }: Output): Promise<boolean> {
+export async function doctor(given: Environment, { print, json }: Output): Promise<boolean> {
+  const { environment, faults } = withoutFaulty(given);
   const installation = readInstallation(environment);
   const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...(await serverChecks(environment))];
-  const findings = (await Promise.all(checks.map((check) => findingsOf(check)))).flat();
+  const findings = [...faults, ...(await Promise.all(checks.map((check) => findingsOf(check)))).flat()];
   const isWell = findings.every(({ state }) => state !== 'wrong');
   print(json ? `${JSON.stringify({ ok: isWell, findings })}\n` : textOf(findings));
   return isWell;
+}
+
+/** Leaves out each setting that cannot be read, so that it does not hide what the others name. */
+function withoutFaulty(given: Environment): { readonly environment: Environment; readonly faults: readonly Finding[] } {
+  const environment = { ...given };
+  const faults = Object.values({ ...installationSettings, ...serverSettings }).flatMap((setting) => {
+    try {
+      readSettings(given, { setting });
+      return [];
+    } catch (error) {
+      environment[setting.name] = environment[`${setting.name}_FILE`] = undefined;
+      return settingFindings(error);
+    }
+  });
+  return { environment, faults };
 }
 
 export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promise<readonly Finding[]> =>

@@ -9,17 +9,17 @@ import { createPool, statement } from '../../platform/postgres/pool.ts';
 import { settings as digestSettings } from '../../link-digest/config.ts';
 import { settings as relaySettings } from '../../webhook-relay/config.ts';
 import { certificateFinding } from './certificates.ts';
-import { type Check, clockFinding, type Finding } from './finding.ts';
+import { type Check, clockFinding, type Finding, settingFindings } from './finding.ts';
 
 const { environmentFile, spoolDirectory } = relaySettings;
 const { redisUrl, brokerUrl } = digestSettings;
 export const serverSettings = { databaseUrl: optional(commonSettings.databaseUrl), redisUrl, environmentFile, spoolDirectory, brokerUrl: optional(brokerUrl) };
 
-/** @throws ConfigError for settings that cannot be read */
+/** @param environment of which each of `serverSettings` can be read */
 export async function serverChecks(environment: Environment): Promise<Check[]> {
   const settings = readSettings(environment, serverSettings);
   const databaseUrl = settings.databaseUrl?.reveal();
-  const brokers = (await readBrokerConnections(environment, settings.environmentFile)).map(({ name, url }) => [name, url] as const);
+  const { brokers, faults } = await brokersOf(environment, settings.environmentFile);
   const others = [
     [relayRedis, settings.redisUrl?.reveal()],
     [brokerUrl.name, settings.brokerUrl?.reveal()],
@@ -27,10 +27,22 @@ export async function serverChecks(environment: Environment): Promise<Check[]> {
   ] as const;
   const secure = [...brokers, ...others].filter((server): server is readonly [string, string] => server[1] !== undefined && usesTls(server[1]));
   return [
+    { subject: 'settings', run: () => Promise.resolve(faults) },
     ...(databaseUrl === undefined ? [] : [{ subject: 'database', run: () => lookAtDatabase(databaseUrl) }]),
     ...secure.map(([subject, url]) => ({ subject, run: async () => [await certificateFinding(subject, url)] })),
     ...(isGiven(environment, spoolDirectory.name) ? [{ subject: 'spool disk', run: () => lookAtDisk(settings.spoolDirectory) }] : []),
   ];
+}
+
+type Brokers = { readonly brokers: readonly (readonly [name: string, url: string])[]; readonly faults: readonly Finding[] };
+
+async function brokersOf(environment: Environment, file: string | undefined): Promise<Brokers> {
+  try {
+    const connections = await readBrokerConnections(environment, file);
+    return { brokers: connections.map(({ name, url }) => [name, url] as const), faults: [] };
+  } catch (error) {
+    return { brokers: [], faults: settingFindings(error) };
+  }
 }
 
 const relayRedis = redisUrl.name;
@@ -93,12 +105,16 @@ async function lookAtDisk(folder: string): Promise<readonly Finding[]> {
     ))
   )
     return [];
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return [diskFinding(bavail / Math.max(blocks, 1), bavail * bsize)];
+  const [{ bavail, blocks, bsize, files }, root] = await Promise.all([statfs(folder), statfs('/')]);
+  // A container's root and an emptyDir are both on the disk of the node.
+  const isShared = blocks === root.blocks && files === root.files;
+  return [diskFinding(bavail / Math.max(blocks, 1), bavail * bsize, isShared)];
 }
 
-export function diskFinding(share: number, freeBytes: number): Finding {
-  const detail = `${Math.floor(share * 100)} % is free, ${Math.floor(freeBytes / 1_048_576)} MiB`;
+/** @param isShared whether the spool has no volume of its own */
+export function diskFinding(share: number, freeBytes: number, isShared = false): Finding {
+  const free = `${Math.floor(share * 100)} % is free, ${Math.floor(freeBytes / 1_048_576)} MiB`;
+  const detail = isShared ? `${free}, of the disk of the node: the spool has no volume of its own` : free;
   const state = share < leastFree.wrong ? 'wrong' : share < leastFree.warning ? 'warning' : 'ok';
   return { subject: 'spool disk', state, detail, ...(state !== 'ok' && { toDo: 'make room: a full spool loses deliveries while no broker takes them' }) };
 }

@@ -1,10 +1,14 @@
 // The doctor asks each service for its readiness, version and time.
 import { z } from 'zod';
+import { describeError } from '../../platform/errors.ts';
 import { Readiness } from '../../platform/health.ts';
 import { version } from '../../platform/version.ts';
 import { fetchFrom, type Installation, type ServiceName, serviceNames } from '../installation.ts';
 import { certificateFinding } from './certificates.ts';
 import { type Check, clockFinding, type Finding } from './finding.ts';
+
+const askElsewhere =
+  'ask a pod of the console, which knows the services that its pages show, or a pod of the service itself, such as service/signalbox-secrets';
 
 export function serviceChecks(installation: Installation): Check[] {
   const known = serviceNames.flatMap((service) => {
@@ -14,7 +18,7 @@ export function serviceChecks(installation: Installation): Check[] {
   const unknown = serviceNames.filter((service) => installation.urlOf(service) === undefined);
   const notAsked: Check = {
     subject: 'services',
-    run: () => Promise.resolve([{ subject: unknown.join(', '), state: 'unknown', detail: 'no address is known here; a pod of the console knows all of them' }]),
+    run: () => Promise.resolve([{ subject: 'services', state: 'unknown', detail: `no address is known here of ${unknown.join(', ')}`, toDo: askElsewhere }]),
   };
   return [...known.map(({ service, url }) => ({ subject: service, run: () => look(service, url) })), ...(unknown.length > 0 ? [notAsked] : [])];
 }
@@ -36,9 +40,16 @@ async function look(service: ServiceName, url: string): Promise<readonly Finding
   const date = Date.parse(response.headers.get('date') ?? '');
   // The header has whole seconds, and was written between the two times.
   const clock = Number.isNaN(date) ? [] : [clockFinding(service, differenceOf(date, asked, answered))].filter(({ state }) => state !== 'ok');
-  const [versions, certificate] = await Promise.all([versionOf(service, url), url.startsWith('https:') ? certificateFinding(service, url) : undefined]);
-  return [readinessFinding(service, url, readiness.data), ...versions, ...clock, ...(certificate ? [certificate] : [])];
+  const others = await Promise.all([
+    orUnknown(service, 'version', versionOf(service, url)),
+    ...(url.startsWith('https:') ? [orUnknown(service, 'certificate', certificateFinding(service, url))] : []),
+  ]);
+  return [readinessFinding(service, url, readiness.data), ...clock, ...others.flat()];
 }
+
+/** One of these that fails must not hide the readiness. */
+const orUnknown = (subject: string, what: string, asked: Promise<Finding | readonly Finding[]>) =>
+  asked.catch((error: unknown): Finding => ({ subject, state: 'unknown', detail: `its ${what} could not be asked: ${describeError(error)}` }));
 
 /** How far a clock is ahead that showed `date`, to the second, at some time between the two. */
 export function differenceOf(date: number, asked: number, answered: number): number {
