@@ -59,6 +59,16 @@ export const installationSettings = {
   listingsUrl: consoleSettings.listingsUrl,
 };
 
+/** A service answered with a refusal. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(service: ServiceName, status: number, text: string) {
+    super(`${service} answered ${status} (${saidIn(text)})`);
+    this.status = status;
+  }
+}
+
 const answerMs = 10_000;
 /** A service that has just started, or is busy, may answer 503 once: after this it is asked again. */
 const busyMs = 1000;
@@ -87,7 +97,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     return secret && { header: `${credentials.scheme} ${secret.reveal()}`, setting: own ? credentials.own.name : credentials.ofConsole.name };
   }
 
-  /** @throws Error in words when it cannot be asked, or refuses */
+  /** @throws Refused, or another Error in words when it cannot be asked */
   async function ask<S extends Schema>(service: ServiceName, { method = 'GET', path }: Call, contract: S): Promise<AnswerOf<S>> {
     const url = urlOf(service);
     const credential = credentialOf(service);
@@ -104,7 +114,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     if (response.ok) return readAnswer(contract, text);
     if (response.status === 401)
       throw new Error(`${service} refuses the credential of ${credential.setting}: a pod that started before it was changed has the old one`);
-    throw new Error(`${service} answered ${response.status} (${saidIn(text)})`);
+    throw new Refused(service, response.status, text);
   }
 
   return { urlOf, ask, canAsk: (service: ServiceName) => urlOf(service) !== undefined && credentialOf(service) !== undefined };

@@ -4,7 +4,7 @@ import { tableOf } from '../platform/process/table.ts';
 import { RetryResult, SpooledList } from '../webhook-relay/administration-contract.ts';
 import { Deleted } from '../webhook-relay/contract.ts';
 import { ageText, numberText } from './figures.ts';
-import type { Installation } from './installation.ts';
+import { type Installation, Refused } from './installation.ts';
 
 type Spooled = AnswerOf<typeof SpooledList>['items'][number];
 type Print = (text: string) => void;
@@ -58,14 +58,33 @@ async function idsOf(installation: Installation, { ids, isGivenUp }: Selection):
 
 /** Tries them at once. @throws Error in words at the first that cannot be */
 export async function retrySpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
-  const ids = await idsOf(installation, selection);
-  for (const id of ids) await installation.ask('webhook-relay', { method: 'POST', path: `/Broker/spooled/${encodeURIComponent(id)}/retry` }, RetryResult);
-  print(`${ids.length} tried again\n`);
+  const counts = await forEach(installation, selection, (id) =>
+    installation.ask('webhook-relay', { method: 'POST', path: `/Broker/spooled/${encodeURIComponent(id)}/retry` }, RetryResult),
+  );
+  print(`${counts.done} tried again${goneText(counts.gone)}\n`);
 }
 
 /** Deletes them for good. @throws Error in words at the first that cannot be */
 export async function dropSpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
-  const ids = await idsOf(installation, selection);
-  for (const id of ids) await installation.ask('webhook-relay', { method: 'DELETE', path: `/Broker/spooled/${encodeURIComponent(id)}` }, Deleted);
-  print(`${ids.length} dropped\n`);
+  const counts = await forEach(installation, selection, (id) =>
+    installation.ask('webhook-relay', { method: 'DELETE', path: `/Broker/spooled/${encodeURIComponent(id)}` }, Deleted),
+  );
+  print(`${counts.done} dropped${goneText(counts.gone)}\n`);
+}
+
+const goneText = (gone: number) => (gone > 0 ? `, ${numberText(gone)} no longer there` : '');
+
+/** One of the list may have been published or dropped since it was read; one that was named must be there. */
+async function forEach(installation: Installation, selection: Selection, act: (id: string) => Promise<unknown>) {
+  const counts = { done: 0, gone: 0 };
+  for (const id of await idsOf(installation, selection)) {
+    try {
+      await act(id);
+      counts.done += 1;
+    } catch (error) {
+      if (!selection.isGivenUp || !(error instanceof Refused) || error.status !== 404) throw error;
+      counts.gone += 1;
+    }
+  }
+  return counts;
 }
