@@ -9,6 +9,7 @@ import { settings as relaySettings } from '../webhook-relay/config.ts';
 import { deployables } from './deployables.ts';
 import { serverSettings } from './doctor/servers.ts';
 import { installationSettings, relayCommandSettings } from './installation.ts';
+import { mostRows } from './sql.ts';
 import { helpText } from './subcommands.ts';
 
 const { metricsPort, logLevel, appEnv, otlpEndpoint } = processSettings;
@@ -17,7 +18,9 @@ const serviceHeading = 'Environment (each also as NAME_FILE): the settings of th
 const { webhookSecrets, spoolDirectory } = relaySettings;
 const { accessTokens, environmentFile } = intakeSettings;
 
-const inPod = 'A pod of the console knows the address of every service; a pod of a service asks that service only, by its own credential.';
+const inPod =
+  'A pod of the console knows the address of each service that its pages show (secrets only where they show it);\n' +
+  'a pod of a service, such as service/signalbox-secrets, asks that service only, by its own credential.';
 
 const workerHelp = (name: string) =>
   helpText({
@@ -89,6 +92,7 @@ const helps: Readonly<Record<string, string>> = {
     notes: [
       'Readiness, versions and clocks of the services; connections, limits, queues and the spool of the relay; the last runs of workers;\n' +
         'the database; certificates of what is reached by TLS; the disk of the spool. What does not answer hides nothing else.',
+      'Certificates of brokers and the disk of the spool are looked at only in a pod that has them, such as the one of the relay.',
       inPod,
     ],
     examples: [
@@ -96,11 +100,14 @@ const helps: Readonly<Record<string, string>> = {
       'signalbox doctor --json',
       'kubectl -n signalbox exec service/signalbox-console -- signalbox doctor',
       'kubectl -n signalbox exec service/signalbox-webhook-relay -- signalbox doctor',
+      'kubectl -n signalbox exec service/signalbox-secrets -- signalbox doctor',
     ],
   }),
   sql: helpText({
     settings: { databaseUrl: optional(commonSettings.databaseUrl) },
-    notes: ['The table cuts long cells, --json does not. A role of a service sees its own schema, and statements of its own sessions.'],
+    notes: [
+      `The table has ${mostRows} rows at most and cuts long cells, --json does neither.\nA role of a service sees its own schema, and statements of its own sessions.`,
+    ],
     examples: [
       'signalbox sql "select id, reason, tries from relay.failed_payloads where replayed_at is null"',
       'kubectl -n signalbox exec service/signalbox-webhook-intake -- signalbox sql "select pid, state, query from pg_stat_activity"',

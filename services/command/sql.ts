@@ -4,37 +4,35 @@ import { commonSettings } from '../platform/config/settings.ts';
 import { codeOf, describeError } from '../platform/errors.ts';
 import { silentLog } from '../platform/log.ts';
 import { describeDatabaseFault } from '../platform/postgres/errors.ts';
-import { createPool, statement } from '../platform/postgres/pool.ts';
+import { createPool } from '../platform/postgres/pool.ts';
+import { execute, type Result, type Row } from '../platform/postgres/typed-statement.ts';
 import { tableOf } from '../platform/process/table.ts';
+import { withTimeout } from '../platform/time.ts';
+import { numberText } from './figures.ts';
 
 type SqlCommand = { readonly environment: Environment; readonly print: (text: string) => void; readonly json: boolean; readonly isWrite: boolean };
 
 const statementMs = 60_000;
 /** A longer cell is cut in the table, not in JSON. */
 const widestCell = 60;
-
-const readOnly = statement('sql.readOnly', 'set transaction read only');
+/** The table needs all its rows at once, in the memory of a service's container. */
+export const mostRows = 1000;
 
 /** @throws Error in words when the database cannot be asked, or refuses the statement */
 export async function sql(text: string, { environment, print, json, isWrite }: SqlCommand): Promise<void> {
   const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
-  const database = createPool(databaseUrl.reveal(), { schema: 'public', log: silentLog, maxConnections: 1, statementMs, answerMs: statementMs + 5000 });
+  // Without `answerMs`: with it node-postgres keeps every row.
+  const database = createPool(databaseUrl.reveal(), { schema: 'public', log: silentLog, maxConnections: 1, statementMs });
+  const shown: Row[] = [];
+  const take = (row: Row) => {
+    if (json) print(`${JSON.stringify(row)}\n`);
+    else if (shown.length < mostRows) shown.push(row);
+  };
   try {
-    // A named statement is one statement: a second one could end the transaction that only reads.
-    const rows = await database.transaction(async (inTransaction) => {
-      if (!isWrite) await inTransaction.run(readOnly);
-      return inTransaction.all(statement<Readonly<Record<string, unknown>>>('command.sql', text));
+    const result = await withTimeout(execute(database, { text, isWrite, take }), statementMs + 5000, () => {
+      throw new Error(`the database does not answer within ${statementMs / 1000 + 5} s`);
     });
-    if (json) for (const row of rows) print(`${JSON.stringify(row)}\n`);
-    else
-      print(
-        rows.length === 0
-          ? 'no rows\n'
-          : tableOf(
-              Object.keys(rows[0] ?? {}),
-              rows.map((row) => Object.values(row).map(cellOf)),
-            ),
-      );
+    if (!json) print(textOfResult(result, shown));
   } catch (error) {
     const isReadOnly = codeOf(error) === '25006';
     throw new Error(describeDatabaseFault(error, 'DATABASE_URL') ?? `${describeError(error)}${isReadOnly ? '; give --write to allow it' : ''}`, {
@@ -43,6 +41,18 @@ export async function sql(text: string, { environment, print, json, isWrite }: S
   } finally {
     await database.close();
   }
+}
+
+function textOfResult({ fields, rowCount }: Result, shown: readonly Row[]): string {
+  if (fields.length === 0) return rowCount === null ? 'done\n' : `rows changed: ${numberText(rowCount)}\n`;
+  const [first] = shown;
+  if (!first) return 'no rows\n';
+  const more = (rowCount ?? 0) - shown.length;
+  const table = tableOf(
+    Object.keys(first),
+    shown.map((row) => Object.values(row).map(cellOf)),
+  );
+  return more > 0 ? `${table}and ${numberText(more)} more\n` : table;
 }
 
 function cellOf(value: unknown): string {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { fullOn, listBrokers, perDay, resetUsage, switchTo } from '../../services/command/brokers.ts';
 import { ageText, numberText, wrap } from '../../services/command/figures.ts';
-import { readInstallation } from '../../services/command/installation.ts';
+import { type Installation, readInstallation } from '../../services/command/installation.ts';
 import { queues } from '../../services/command/queues.ts';
 import { dropSpooled, listSpooled, retrySpooled } from '../../services/command/spool.ts';
 import { sql } from '../../services/command/sql.ts';
@@ -223,6 +223,23 @@ describe('commands of a person on call', () => {
     });
   });
 
+  it('spool: goes on where one that was given up is gone meanwhile', async () => {
+    const rows = createFailedPayloads(relay.database);
+    for (const message of [createMessage(), createMessage()]) await rows.insert({ message, reason: 'too large', spooledAt: new Date() }, 3);
+    await relay.database.driver.query('update failed_payloads set refused_at = now()');
+    const real = installation();
+    let isFirst = true;
+    const ask: Installation['ask'] = async (service, call, contract) => {
+      const isOvertaken = isFirst && call.method === 'DELETE';
+      if (isOvertaken) isFirst = false;
+      if (isOvertaken) await real.ask(service, call, contract);
+      return real.ask(service, call, contract);
+    };
+    const acted = printing();
+    await dropSpooled({ ...real, ask }, { ids: [], isGivenUp: true }, acted.print);
+    expect(acted.lines()).to.deep.equal(['1 dropped, 1 no longer there']);
+  });
+
   it('sql: prints rows as a table, changes none unless told to, and is one statement', async () => {
     const run = async (text: string, options: { json?: boolean; isWrite?: boolean } = {}) => {
       const output = printing();
@@ -237,7 +254,15 @@ describe('commands of a person on call', () => {
       .to.contain('read-only')
       .and.contain('--write');
     expect(await failure(run('commit; delete from relay.senders'))).to.contain('multiple commands');
-    expect(await run('delete from relay.senders', { isWrite: true })).to.deep.equal(['no rows']);
+    expect(await run('delete from relay.senders', { isWrite: true })).to.deep.equal(['rows changed: 1']);
+    expect(await run('create table relay.counted as select generate_series(1, 4) as n', { isWrite: true })).to.deep.equal(['rows changed: 4']);
+    expect(await run('delete from relay.counted where n > 2', { isWrite: true })).to.deep.equal(['rows changed: 2']);
+    expect(await run('delete from relay.counted where n = 1 returning n', { isWrite: true })).to.deep.equal(['n', '1']);
+    expect(await run('drop table relay.counted', { isWrite: true })).to.deep.equal(['done']);
+    const many = 'select generate_series(1, 1500) as n';
+    expect((await run(many)).slice(-2)).to.deep.equal(['1000', 'and 500 more']);
+    expect(await run(many, { json: true })).to.have.lengthOf(1500);
+    expect(await failure(run('select 1 / (1000 - n) from generate_series(1, 2000) as n'))).to.contain('division by zero');
     expect(
       await failure(sql('select 1', { environment: { DATABASE_URL: `postgres://me:secret@127.0.0.1:${await freePort()}/db` }, ...printing(), isWrite: false })),
     )

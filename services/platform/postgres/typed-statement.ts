@@ -1,0 +1,27 @@
+// One statement that a person typed, in a transaction of its own.
+import pg from 'pg';
+import { type Pool, transactionOn } from './pool.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Result = Pick<pg.QueryResult, 'fields' | 'rowCount'>;
+
+type Execution = { readonly text: string; readonly isWrite: boolean; readonly take: (row: Row) => void };
+
+/** Gives each row to `take` and keeps none, in a pool without `answerMs`: with it node-postgres keeps every row. */
+export async function execute({ driver }: Pool, { text, isWrite, take }: Execution): Promise<Result> {
+  const client = await driver.connect();
+  // A connection that is lost fails its statement as well.
+  client.on('error', () => undefined);
+  try {
+    return await transactionOn(client, async () => {
+      if (!isWrite) await client.query('set transaction read only');
+      // A named statement is one statement: a second one could end the transaction that only reads.
+      const query = client.query(new pg.Query<Row>({ name: 'command.sql', text }));
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      query.on('row', take).on('error', reject).on('end', resolve);
+      return promise;
+    });
+  } finally {
+    client.release(true);
+  }
+}
