@@ -20,7 +20,6 @@ const pages = {
   map: '/listings/map',
   bookmarks: '/bookmarks',
   secrets: '/secrets/web-shop',
-  system: '/system',
 } as const;
 
 const data = mkdtempSync(join(tmpdir(), 'signalbox-pictures-'));

@@ -60,7 +60,8 @@ export function projection([west, south, east, north]: Box, width: number) {
 }
 export type Projection = ReturnType<typeof projection>;
 
-const margin = 20;
+/** A page shows some of what is beside the box, where it has other proportions. */
+const margin = 250;
 /** Points nearer than this many units are one. Coordinates of the path count such steps, which are whole numbers. */
 export const pathStep = 0.8;
 

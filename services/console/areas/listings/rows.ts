@@ -142,7 +142,7 @@ export function facts({ t }: Locale, { beds, baths, propertyType, berRating, eir
     baths > 0 ? words.bathCount(baths) : null,
     types[propertyType],
     berRating === null ? null : `${words.ber} ${berRating}`,
-    eircode ?? routingKey,
+    (eircode ?? routingKey)?.replace(' ', '\u00a0'),
   );
 }
 

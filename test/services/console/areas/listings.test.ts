@@ -155,7 +155,7 @@ describe('console listings', () => {
       await running.query(`update price_history set changed_at = now() - interval '40 days' where price_monthly = 2100`);
       const { status, text } = await (await console.loggedIn()).get(`/listings/${running.idOf('quay')}`);
       expect(status).to.equal(200);
-      expect(text).to.include('D02 X285').and.include('The same flat elsewhere').and.include('No. 12 Quay St.');
+      expect(text).to.include('D02\u00a0X285').and.include('The same flat elsewhere').and.include('No. 12 Quay St.');
       expect(text).to.include('Rent over time').and.include('€2,100').and.include('class="line-1"');
       expect(text)
         .to.include('3 Canal Row')
