@@ -9,7 +9,7 @@ import { Bookmark, BookmarkInput, BookmarkPatch, BookmarkQuery, BookmarkToFetch,
 import type { Pages } from './pages/pages.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from './store.ts';
 import { withUndo } from './undo/contract.ts';
-import { remember } from './undo/undo.ts';
+import { undoable } from './undo/undo.ts';
 
 type Parts = { readonly store: CatalogueStore; readonly pages: Pages; readonly clock: () => Date };
 
@@ -145,8 +145,7 @@ const deletingRoute = (store: CatalogueStore) =>
     handle: ({ params: { id }, query: { undo }, headers }) =>
       store.write(async (writer) => {
         await requireBookmark(writer, id, headers);
-        const undoId = await remember(writer, undo, { kind: 'deleted', ids: [id] });
-        await writer.removeBookmark(id);
+        const { headers: undoId } = await undoable(writer, { isWanted: undo, affected: { kind: 'deleted', ids: [id] } }, () => writer.removeBookmark(id));
         return answer(204, null, undoId);
       }),
   });

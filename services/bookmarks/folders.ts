@@ -8,7 +8,7 @@ import { refused, requireFolder, etagOf, withEntityTag, withLocation } from './b
 import { ById, Folder, FolderDeletion, FolderInput, FolderPatch, Problems } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from './store.ts';
 import { withUndo } from './undo/contract.ts';
-import { remember } from './undo/undo.ts';
+import { undoable } from './undo/undo.ts';
 
 export const folderRoutes = (store: CatalogueStore, clock: () => Date) => [
   readingRoute(store),
@@ -106,8 +106,9 @@ const deletingRoute = (store: CatalogueStore) =>
     problems: [Problems.folderMissing, Problems.folderNotEmpty, Common.preconditionFailed],
     handle: ({ params: { id }, query: { cascade, undo }, headers }) =>
       store.write(async (writer) => {
-        const undoId = await remember(writer, undo, { kind: 'folder', id });
-        await removeFolder(writer, { id, cascade }, headers);
+        const { headers: undoId } = await undoable(writer, { isWanted: undo, affected: { kind: 'folder', id } }, () =>
+          removeFolder(writer, { id, cascade }, headers),
+        );
         return answer(204, null, undoId);
       }),
   });

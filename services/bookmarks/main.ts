@@ -7,6 +7,7 @@ import { systemClock } from '../platform/time.ts';
 import { createBookmarksApp } from './app.ts';
 import { type BookmarksConfig, readConfig, settings } from './config.ts';
 import { createDeadLinksWorker } from './dead-links/worker.ts';
+import { startForgetting } from './undo/undo.ts';
 
 const migrations: MigrationSource = { schema: 'bookmarks', directory: new URL('migrations/', import.meta.url), extensions: ['pg_trgm'] };
 
@@ -21,6 +22,7 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   // Writes take turns anyway; a waiting write is cancelled like any statement that takes too long.
   const writeDatabase = open('write database', { maxConnections: 2 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
+  startForgetting({ database, lifecycle, log });
   startEvents(config, { deployable: 'bookmarks', database, lifecycle, log, metrics, clock: systemClock });
   await listen(createBookmarksApp({ config, database, writeDatabase, stopping: lifecycle.stopping, health, log, metrics }), config.port, { requestMs });
 }

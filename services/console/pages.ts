@@ -88,7 +88,7 @@ export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked
   readonly form: F;
   /** Forms above it are 413. Default: 256 KiB. */
   readonly maxFormBytes?: number;
-  /** Whether the form has a file, which `form` gets as its text in UTF-8. */
+  /** Whether the form has a file (`fieldFile`). */
   readonly hasFile?: true;
   readonly run: (visit: ActionVisit<P, F>) => Promise<Done>;
   /** For a choice of how pages look: the record would hold little else. */
@@ -109,6 +109,8 @@ export const pageRows = 50;
 export const fieldList = (max = 1000) => z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()).max(max));
 /** What was entered in a field of one text. */
 export const fieldText = (fields: Fields, name: string): string => [fields[name] ?? ''].flat()[0] ?? '';
+/** A file, as its bytes; among `Fields` it is a text with a character for each. */
+export const fieldFile = z.string().transform((text) => Buffer.from(text, 'latin1'));
 /** A box: there when it is ticked. */
 export const fieldCheck = z
   .literal('true')
@@ -180,8 +182,7 @@ const isShownAgain = ({ area, hasFile }: Pick<ActionDeclaration<MaybeSchema, Sch
 
 /** The fields of a form: a text, or a list where a name comes several times. */
 function readForm(bytes: Buffer, type: string): Fields {
-  const text = bytes.toString('utf8');
-  const pairs = type.toLowerCase().startsWith(withFile) ? readParts(text, type) : [...new URLSearchParams(text)];
+  const pairs = type.toLowerCase().startsWith(withFile) ? readParts(bytes, type) : [...new URLSearchParams(bytes.toString('utf8'))];
   const all = Map.groupBy(pairs, ([name]) => name);
   return Object.fromEntries(
     [...all].map(([name, found]) => {
@@ -191,16 +192,18 @@ function readForm(bytes: Buffer, type: string): Fields {
   );
 }
 
-/** The parts of multipart/form-data (RFC 7578), each as text. @throws Problem 400 for a body that is none */
-function readParts(text: string, type: string): (readonly [string, string])[] {
+/** The parts of multipart/form-data (RFC 7578): a text, or of a file a character for each byte. @throws Problem 400 for a body that is none */
+function readParts(bytes: Buffer, type: string): (readonly [string, string])[] {
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?/i.exec(type) ?? [];
-  const [before, ...parts] = `\r\n${text}`.split(`\r\n--${boundary}`);
+  const [before, ...parts] = `\r\n${bytes.toString('latin1')}`.split(`\r\n--${boundary}`);
   if (boundary === undefined || before !== '' || !parts.pop()?.startsWith('--')) throw Common.malformed();
   return parts.map((part) => {
     const end = part.indexOf('\r\n\r\n');
-    const [, name] = /; name="([^"\r\n]*)"/i.exec(part.slice(0, Math.max(0, end))) ?? [];
+    const head = part.slice(0, Math.max(0, end));
+    const [, name] = /; name="([^"\r\n]*)"/i.exec(head) ?? [];
     if (name === undefined) throw Common.malformed();
-    return [name, part.slice(end + 4)] as const;
+    const value = part.slice(end + 4);
+    return [name, /; filename\*?=/i.test(head) ? value : Buffer.from(value, 'latin1').toString('utf8')] as const;
   });
 }
 

@@ -14,7 +14,7 @@ const pages = ['README.md', ...readdirSync(join(import.meta.dirname, '../../docs
 
 /** The words of answers that each page must show, in order, beside not failing. */
 const shown: Readonly<Record<string, RegExp>> = {
-  'README.md': /relay {6}202.*intake {5}200.*digest {5}202.*bookmarks {2}201.*listings {3}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
+  'README.md': /relay {6}202.*intake {5}200.*digest {5}202.*bookmarks {2}200.*listings {3}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
   'docs/applications.md': /open sesame, 30 s\nopen sesame\nopen sesame\n.*\[2,"open barley"\].*No such secret/s,
   'docs/bookmarks.md': /"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\].*0 failed/s,
   'docs/follow-events.md': /"title": "Read me".*\tissues\tme\/mine/s,
@@ -24,7 +24,7 @@ const shown: Readonly<Record<string, RegExp>> = {
   'docs/secrets-command.md': /DB_PASSWORD +created.*Http:Timeout +created/s,
   'docs/secrets.md': /"value": "open sesame".*"cursor":/s,
   'docs/sources.md': /("duplicate":false.*){4}/s,
-  'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*no dead letters/s,
+  'docs/webhook-intake.md': /"status":.*"payload":.*"bucketHours":6.*"NEW":.*(?:no dead letters|the payload is not JSON)/s,
   'docs/webhook-relay.md': /"connections":.*"brokers":.*"eventCount":.*"added":\[\].*"deleted":1.*"connected":1.*"queues":.*"items":.*"days":.*"kind":"reset"/s,
 };
 

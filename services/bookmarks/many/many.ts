@@ -5,7 +5,7 @@ import { maxTags, Problems, Undoable } from '../contract.ts';
 import { type BulkInput, BulkInput as BulkBody, BulkResult, ByTag, RenamedTag, TagInput } from './contract.ts';
 import type { CatalogueStore, CatalogueWriter } from '../store.ts';
 import { withUndo } from '../undo/contract.ts';
-import { remember } from '../undo/undo.ts';
+import { undoable } from '../undo/undo.ts';
 
 export const manyRoutes = (store: CatalogueStore) => [
   route({
@@ -20,8 +20,9 @@ export const manyRoutes = (store: CatalogueStore) => [
     describedAnswerHeaders: { 200: withUndo },
     handle: ({ query: { undo }, body }) =>
       store.write(async (writer) => {
-        const headers = await remember(writer, undo, { kind: body.action === 'delete' ? 'deleted' : 'changed', ids: body.ids });
-        return answer(200, { updated: await change(writer, body) }, headers);
+        const affected = { kind: body.action === 'delete' ? 'deleted' : 'changed', ids: body.ids } as const;
+        const { result, headers } = await undoable(writer, { isWanted: undo, affected }, () => change(writer, body));
+        return answer(200, { updated: result }, headers);
       }),
   }),
 ];
@@ -42,8 +43,9 @@ export const tagRoutes = (store: CatalogueStore) => [
     handle: ({ params, query: { undo }, body: { name } }) =>
       store.write(async (writer) => {
         if (!(await writer.hasTag(params.name))) throw Problems.tagMissing();
-        const headers = await remember(writer, undo, { kind: 'tag', name: params.name, becomes: name });
-        return answer(200, { name, bookmarks: await writer.renameTag(params.name, name) }, headers);
+        const affected = { kind: 'tag', name: params.name, becomes: name } as const;
+        const { result, headers } = await undoable(writer, { isWanted: undo, affected }, () => writer.renameTag(params.name, name));
+        return answer(200, { name, bookmarks: result }, headers);
       }),
   }),
   route({
@@ -60,8 +62,7 @@ export const tagRoutes = (store: CatalogueStore) => [
     handle: ({ params: { name }, query: { undo } }) =>
       store.write(async (writer) => {
         if (!(await writer.hasTag(name))) throw Problems.tagMissing();
-        const headers = await remember(writer, undo, { kind: 'tag', name });
-        await writer.dropTag(name);
+        const { headers } = await undoable(writer, { isWanted: undo, affected: { kind: 'tag', name } }, () => writer.dropTag(name));
         return answer(204, null, headers);
       }),
   }),

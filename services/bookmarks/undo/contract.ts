@@ -11,7 +11,7 @@ export const ByChange = z.object({ id: z.string().transform(asId).meta({ descrip
 
 export const Undone = z
   .object({
-    bookmarks: Count.meta({ description: 'How many bookmarks are as they were' }),
+    bookmarks: Count.meta({ description: 'How many of its bookmarks are there' }),
     folders: Count.meta({ description: 'How many folders are back' }),
   })
   .meta({ id: 'Undone', description: 'The result of taking a change back' });

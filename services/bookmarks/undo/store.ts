@@ -10,7 +10,7 @@ export type Affected =
   | { readonly kind: 'tag'; readonly name: string; readonly becomes?: string }
   | { readonly kind: 'folder'; readonly id: string };
 
-const members = `jsonb_build_object('id', id, 'tags', tags, 'folder_id', folder_id, 'favorite', favorite)`;
+const members = `jsonb_build_object('id', bookmarks.id, 'tags', tags, 'folder_id', folder_id, 'favorite', favorite)`;
 const rows = (what: string, where: string) => `(select coalesce(jsonb_agg(${what}), '[]') from bookmarks where ${where})`;
 
 const forgetOld = statement('undo.forgetOld', `delete from undoable where made_at < now() - interval '1 day'`);
@@ -35,6 +35,16 @@ const keepFolder = statement<unknown, [id: string, folderId: string]>(
   insert into undoable (id, changed, folder, subfolders)
   select $1, ${rows(members, 'folder_id = $2')}, to_jsonb(folders), array(select id from folders as below where below.parent_id = folders.id)
   from folders where id = $2`,
+);
+
+const keepLeft = statement<unknown, [id: string]>(
+  'undo.keepLeft',
+  `
+  update undoable set changed = (
+    select coalesce(jsonb_agg(entry || jsonb_build_object('left', ${members})), '[]')
+    from jsonb_array_elements(changed) as entry join bookmarks on bookmarks.id = (entry->>'id')::uuid
+  )
+  where undoable.id = $1 and changed <> '[]'`,
 );
 
 const restoreFolder = statement<unknown, [id: string]>(
@@ -75,11 +85,16 @@ const restoreDeleted = statement<unknown, [id: string]>(
   select ${plainOfIt}, ${folderThatIs} from ${before('deleted')}
   on conflict do nothing`,
 );
+// What was changed once more since stays: only what is as the change left it goes back.
 const restoreChanged = statement<unknown, [id: string]>(
   'undo.restoreChanged',
   `
-  update bookmarks set tags = was.tags, favorite = was.favorite, folder_id = ${folderThatIs}
-  from ${before('changed')} and bookmarks.id = was.id`,
+  update bookmarks set
+    tags = case when to_jsonb(bookmarks.tags) = entry->'left'->'tags' then was.tags else bookmarks.tags end,
+    favorite = case when to_jsonb(bookmarks.favorite) = entry->'left'->'favorite' then was.favorite else bookmarks.favorite end,
+    folder_id = case when bookmarks.folder_id is not distinct from (entry->'left'->>'folder_id')::uuid then ${folderThatIs} else bookmarks.folder_id end
+  from undoable, jsonb_array_elements(undoable.changed) as entry, jsonb_populate_record(null::bookmarks, entry) as was
+  where undoable.id = $1 and bookmarks.id = was.id`,
 );
 const dropNewTag = statement<unknown, [id: string]>(
   'undo.dropNewTag',
@@ -93,7 +108,6 @@ const isKept = statement<{ id: string }, [id: string]>('undo.find', `select id f
 export const undoOn = (database: Database) => ({
   /** Keeps what a change is about to take away, under a new id. */
   async remember(id: string, affected: Affected): Promise<void> {
-    await database.run(forgetOld);
     switch (affected.kind) {
       case 'deleted':
         await database.run(keepDeleted, id, affected.ids);
@@ -108,6 +122,10 @@ export const undoOn = (database: Database) => ({
         await database.run(keepFolder, id, affected.id);
     }
   },
+
+  /** Keeps what the change left, once it is made: what differs from it later was changed once more. */
+  keepLeft: (id: string) => database.run(keepLeft, id),
+  forgetOld: () => database.run(forgetOld),
 
   /** Takes a change back. @returns how many rows are as they were, undefined for an unknown id */
   async undo(id: string): Promise<{ readonly bookmarks: number; readonly folders: number } | undefined> {

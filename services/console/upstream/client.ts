@@ -125,8 +125,11 @@ export function createUpstream(parts: UpstreamParts) {
         return { items: await readAs(contract, response), next: nextIn(response.headers) };
       },
       /** As `get`, for any method. */
-      async send<S extends Schema>(call: Call, contract: S): Promise<AnswerOf<S>> {
-        return readAs(contract, await ask(behalf, call));
+      send: async <S extends Schema>(call: Call, contract: S): Promise<AnswerOf<S>> => readAs(contract, await ask(behalf, call)),
+      /** As `send`, with the headers of the answer. */
+      async sendFor<S extends Schema>(call: Call, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly headers: Headers }> {
+        const response = await ask(behalf, call);
+        return { answer: await readAs(contract, response), headers: response.headers };
       },
       /** The answer as it comes, for files and for headers such as `Link`; its body must be read or cancelled. */
       open: (call: Call) => ask(behalf, call),

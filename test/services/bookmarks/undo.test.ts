@@ -1,5 +1,6 @@
 // Changes of bookmarks, tags and folders that are taken back.
 import { expect } from 'chai';
+import { undoOn } from '../../../services/bookmarks/undo/store.ts';
 import { call } from '../../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { apiKey, migrations, startService, type TestService } from './service.ts';
@@ -69,9 +70,15 @@ describe('bookmarks undo', () => {
       expect((await everything()).bookmarks, change.action).to.deep.equal(before.bookmarks);
     }
     const id = undoIdOf(await ask('POST', '/api/bookmarks/bulk?undo=true', { action: 'untag', tags: ['a'], ids }));
-    await ask('PATCH', `/api/bookmarks/${ids[0]}`, { title: 'edited' });
+    const other = await addFolder('Other');
+    await ask('PATCH', `/api/bookmarks/${ids[0]}`, { title: 'edited', folderId: other, favorite: true });
     await undo(id);
-    expect(await query('select title, tags from bookmarks order by id limit 1')).to.deep.equal([{ title: 'edited', tags: ['a'] }]);
+    const first = 'select title, tags, folder_id, favorite from bookmarks order by id limit 1';
+    expect(await query(first)).to.deep.equal([{ title: 'edited', tags: ['a'], folder_id: other, favorite: true }]);
+    const moved = undoIdOf(await ask('POST', '/api/bookmarks/bulk?undo=true', { action: 'move', folderId: null, ids }));
+    await ask('PATCH', `/api/bookmarks/${ids[0]}`, { folderId, tags: ['z'] });
+    await undo(moved);
+    expect(await query(first)).to.deep.equal([{ title: 'edited', tags: ['z'], folder_id: folderId, favorite: true }]);
   });
 
   it('takes tags apart that were merged, and brings a deleted or renamed one back', async () => {
@@ -137,6 +144,7 @@ describe('bookmarks undo', () => {
     await query(`update undoable set made_at = now() - interval '25 hours'`);
     expect((await undo(old)).status).to.equal(404);
     const newer = undoIdOf(await ask('DELETE', `/api/bookmarks/${await add()}?undo=true`));
+    await undoOn(service.database).forgetOld();
     expect(await query('select id from undoable')).to.deep.equal([{ id: newer }]);
     for (const unknown of [nobody, 'x', '%00']) expect((await undo(unknown)).status, unknown).to.equal(404);
   });

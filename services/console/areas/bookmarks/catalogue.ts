@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Bookmark, Folder } from '../../../bookmarks/contract.ts';
 import { undoHeader } from '../../../bookmarks/undo/contract.ts';
 import type { Schema } from '../../../platform/http/route.ts';
-import { type AnswerOf, readAnswer } from '../../../platform/http/wire.ts';
+import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { queryRepeated } from '../../../platform/schema.ts';
 import type { Undo } from '../../view/frame.ts';
 import type { Visit } from '../../pages.ts';
@@ -36,11 +36,11 @@ export const bookmarkOf = ({ ask }: Asking, id: string) => ask('bookmarks').get(
 
 type Sending = Parameters<ReturnType<Visit['ask']>['send']>[0];
 
-/** A change that the catalogue remembers. @returns its answer, and what takes it back */
-export async function change<S extends Schema>({ ask }: Asking, call: Sending, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly undo: Undo }> {
-  const response = await ask('bookmarks').open({ ...call, query: { ...call.query, undo: true } });
-  const answer = readAnswer(contract, await response.text());
-  return { answer, undo: { path: pathOf`/bookmarks/undo/${response.headers.get(undoHeader) ?? ''}`, fields: {} } };
+/** A change that the catalogue remembers. @returns its answer, and what takes it back: nothing where something in between took the id away */
+export async function change<S extends Schema>({ ask }: Asking, call: Sending, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly undo?: Undo }> {
+  const { answer, headers } = await ask('bookmarks').sendFor({ ...call, query: { ...call.query, undo: true } }, contract);
+  const id = headers.get(undoHeader);
+  return { answer, ...(id !== null && { undo: { path: pathOf`/bookmarks/undo/${id}`, fields: {} } }) };
 }
 
 export type Branch = { readonly folder: FolderOf; readonly depth: number };

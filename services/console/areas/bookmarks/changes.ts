@@ -16,8 +16,8 @@ const remove = action({
   async run(visit) {
     const { params, locale } = visit;
     const { title } = await bookmarkOf(visit, params.id);
-    const { undo } = await change(visit, { method: 'DELETE', path: pathOf`/api/bookmarks/${params.id}` }, z.undefined());
-    return { message: locale.t.bookmarks.deleted(title), target: params.id, undo };
+    const { answer: _, ...taken } = await change(visit, { method: 'DELETE', path: pathOf`/api/bookmarks/${params.id}` }, z.undefined());
+    return { message: locale.t.bookmarks.deleted(title), target: params.id, ...taken };
   },
 });
 
@@ -43,9 +43,9 @@ type Change = BulkInput extends infer Each ? (Each extends { readonly ids: unkno
 async function changeMany(visit: Pick<Visit, 'ask' | 'locale'>, ids: readonly string[], how: Change) {
   const { bookmarks } = visit.locale.t;
   if (ids.length === 0) throw Common.invalid({ detail: bookmarks.nothingSelected });
-  const { answer, undo } = await change(visit, { method: 'POST', path: '/api/bookmarks/bulk', body: { ...how, ids } }, BulkResult);
+  const { answer, ...taken } = await change(visit, { method: 'POST', path: '/api/bookmarks/bulk', body: { ...how, ids } }, BulkResult);
   const message = how.action === 'delete' ? bookmarks.deletedMany(answer.updated) : bookmarks.changedMany(answer.updated);
-  return { message, target: `${ids.length} bookmarks`, undo };
+  return { message, target: `${ids.length} bookmarks`, ...taken };
 }
 
 const move = action({

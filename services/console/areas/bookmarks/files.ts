@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ImportResult } from '../../../bookmarks/contract.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { action, fieldCheck, page, resource, type Visit } from '../../pages.ts';
+import { action, fieldCheck, fieldFile, page, resource, type Visit } from '../../pages.ts';
 import { field, form } from '../../view/forms.ts';
 import { table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
@@ -51,7 +51,7 @@ const take = action({
   area: 'bookmarks',
   hasFile: true,
   maxFormBytes: mostFileBytes,
-  form: z.object({ file: z.string(), private: fieldCheck, dryRun: fieldCheck }),
+  form: z.object({ file: fieldFile, private: fieldCheck, dryRun: fieldCheck }),
   async run(visit) {
     const { form: entered, ask, locale } = visit;
     const { bookmarks } = locale.t;
@@ -61,7 +61,7 @@ const take = action({
         path: '/api/import',
         query: { dryRun: entered.dryRun, private: entered.private ? 'include' : 'exclude' },
         body: entered.file,
-        headers: { 'Content-Type': 'text/html; charset=utf-8' },
+        headers: { 'Content-Type': 'text/html' },
         timeoutMs: importMs,
       },
       ImportResult,

@@ -113,8 +113,12 @@ const remove = action({
   async run(visit) {
     const { params, locale, ask } = visit;
     const { name } = await ask('bookmarks').get(pathOf`/api/folders/${params.id}`, Folder);
-    const { undo } = await changeCatalogue(visit, { method: 'DELETE', path: pathOf`/api/folders/${params.id}`, query: { cascade: true } }, z.undefined());
-    return { message: locale.t.bookmarks.folderDeleted(name), target: params.id, to: foldersPath, undo };
+    const { answer: _, ...taken } = await changeCatalogue(
+      visit,
+      { method: 'DELETE', path: pathOf`/api/folders/${params.id}`, query: { cascade: true } },
+      z.undefined(),
+    );
+    return { message: locale.t.bookmarks.folderDeleted(name), target: params.id, to: foldersPath, ...taken };
   },
 });
 

@@ -90,8 +90,8 @@ const rename = action({
   form: z.object({ name: z.string() }),
   async run(visit) {
     const { params, form: entered, locale } = visit;
-    const { answer, undo } = await change(visit, { method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: entered }, RenamedTag);
-    return { message: locale.t.bookmarks.renamed(params.name, answer.name), target: params.name, to: withQuery(path, { tag: answer.name }), undo };
+    const { answer, ...taken } = await change(visit, { method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: entered }, RenamedTag);
+    return { message: locale.t.bookmarks.renamed(params.name, answer.name), target: params.name, to: withQuery(path, { tag: answer.name }), ...taken };
   },
   again: (visit) => showOne(visit, visit.params.name, visit),
 });
@@ -103,8 +103,8 @@ const remove = action({
   form: noFields,
   async run(visit) {
     const { name } = visit.params;
-    const { undo } = await change(visit, { method: 'DELETE', path: pathOf`/api/tags/${name}` }, z.undefined());
-    return { message: visit.locale.t.bookmarks.tagDeleted(name), target: name, to: tagsPath, undo };
+    const { answer: _, ...taken } = await change(visit, { method: 'DELETE', path: pathOf`/api/tags/${name}` }, z.undefined());
+    return { message: visit.locale.t.bookmarks.tagDeleted(name), target: name, to: tagsPath, ...taken };
   },
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Environment } from '../../../secrets/contract.ts';
 import { Imported } from '../../../secrets/management/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { action, fieldCheck, type Refilled, type Visit } from '../../pages.ts';
+import { action, fieldCheck, fieldFile, type Refilled, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { field, form } from '../../view/forms.ts';
 import { table } from '../../view/lists.ts';
@@ -61,7 +61,7 @@ const take = action({
   params: InApp,
   hasFile: true,
   maxFormBytes: mostFileBytes,
-  form: z.object({ file: z.string(), environment: z.string(), as: z.enum(kinds), dryRun: fieldCheck }),
+  form: z.object({ file: fieldFile, environment: z.string(), as: z.enum(kinds), dryRun: fieldCheck }),
   async run({ params: { app }, form: { file, environment, as, dryRun }, locale, ask }) {
     const path = appRoot(app) + pathOf`/environments/${environment}/import`;
     const headers = { 'Content-Type': 'text/plain; charset=utf-8' };

@@ -5,6 +5,7 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { Common } from '../../../platform/problem.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { askedConnections, DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
+import { Problems } from '../../contract.ts';
 import { action, page, pageRows, type Visit } from '../../pages.ts';
 import { filterForm } from '../../view/filters.ts';
 import { confirmByName } from '../../view/forms.ts';
@@ -24,7 +25,7 @@ const slowMs = 60_000;
 const shownReasons = 10;
 
 const DeadLetters = z.object({ items: z.array(DeadLetterItem), connections: askedConnections });
-const Work = z.object({ done: z.int() });
+const Work = z.object({ done: z.int(), connections: askedConnections });
 export type DeadLetter = AnswerOf<typeof DeadLetterItem>;
 
 const cursorName = 'dead-letters';
@@ -207,9 +208,15 @@ const Selector = z
   .refine(({ messageId, exactReason }) => (messageId ?? exactReason) !== undefined, { path: ['messageId'], error: 'is needed, or exactReason' });
 type Selector = z.output<typeof Selector>;
 
-async function work({ ask }: Pick<Visit, 'ask'>, what: 'send-back' | 'drop', selector: Selector): Promise<number> {
+/** @throws Problem where a connection failed, and where the one message is not there */
+async function work({ ask, locale }: Pick<Visit, 'ask' | 'locale'>, what: 'send-back' | 'drop', selector: Selector): Promise<number> {
   const call = { method: 'POST', path: `/api/v1/dead-letters/${what}`, body: { ...selector, limit: atOnce }, timeoutMs: slowMs } as const;
-  return (await ask('intake').send(call, Work)).done;
+  const { done, connections } = await ask('intake').send(call, Work);
+  const { dead } = locale.t.system;
+  const failed = connections.flatMap(({ connection, error }) => (error === null ? [] : [`${connection}: ${error}`]));
+  if (failed.length > 0) throw Problems.serviceFailed({ service: 'intake', detail: dead.failed(done, failed.join('; ')) });
+  if (done === 0 && selector.messageId !== undefined) throw Problems.missing({ detail: dead.gone });
+  return done;
 }
 const targetOf = ({ messageId, exactReason = '' }: Selector) => messageId ?? exactReason.slice(0, 200);
 
@@ -218,7 +225,7 @@ const sendBack = action({
   area: 'system',
   form: Selector,
   async run({ form, locale, ask }) {
-    const done = await work({ ask }, 'send-back', form);
+    const done = await work({ ask, locale }, 'send-back', form);
     return { message: locale.t.system.dead.sentBack(done), target: targetOf(form), to: path };
   },
 });
@@ -231,7 +238,7 @@ const drop = action({
   form: z.intersection(Selector, z.object({ confirm: z.string().max(100) })),
   async run({ form: { confirm, ...form }, locale, ask }) {
     requireWord(locale, confirm);
-    return { message: locale.t.system.dead.dropped(await work({ ask }, 'drop', form)), target: targetOf(form), to: path };
+    return { message: locale.t.system.dead.dropped(await work({ ask, locale }, 'drop', form)), target: targetOf(form), to: path };
   },
 });
 

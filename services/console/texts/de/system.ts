@@ -94,6 +94,8 @@ export const system: Texts['system'] = {
     sendBack: 'Zurückschicken',
     sendBackAll: 'Alle zurückschicken',
     sentBack: counted({ one: '# Nachricht ist zurückgeschickt', other: '# Nachrichten sind zurückgeschickt' }),
+    failed: (done, why) => `${done} sind bearbeitet. ${why}`,
+    gone: 'Diese Nachricht ist nicht mehr unter den aufgegebenen.',
     byReason: 'Nach Grund',
     noReason: 'ohne Grund',
     ofReason: counted({ one: '# Nachricht', other: '# Nachrichten' }),

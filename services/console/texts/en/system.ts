@@ -93,6 +93,8 @@ export const system = {
     sendBack: 'Send back',
     sendBackAll: 'Send all back',
     sentBack: counted({ one: '# message is sent back', other: '# messages are sent back' }),
+    failed: (done: number, why: string) => `${done} were worked on. ${why}`,
+    gone: 'This message is no longer among the dead letters.',
     byReason: 'By reason',
     noReason: 'without a reason',
     ofReason: counted({ one: '# message', other: '# messages' }),

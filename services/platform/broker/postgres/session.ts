@@ -150,12 +150,11 @@ type EmbeddedDatabase = ReturnType<typeof createEmbeddedDatabase>;
 /** A session that consumes a queue shares an advisory lock of this class on its name, which ends with the session: so consumers can be counted. */
 const consumerLocks = 0x7369676e;
 /** The SQL that counts the sessions which consume the queue named by `$1`, with its schema. */
-export const countConsumers = `select count(*)::int from pg_locks where locktype = 'advisory' and granted and classid = ${consumerLocks}
+export const countConsumers = `select count(*)::int from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted and classid = ${consumerLocks}
   and objid = hashtext($1::text)::oid and database = (select oid from pg_database where datname = current_database())`;
 
 /** The database as pg-boss wants it, on a pool and a listening connection of its own. */
 function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, sockets: Sockets) {
-  const queueOf = (queue: string) => `${schema}.${queue}`;
   const losing = new AbortController();
   const lost = (reason: Error) => losing.abort(reason);
   const arrivals = new EventEmitter<{ message: [queue: string] }>();
@@ -172,7 +171,11 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
   // One statement at a time on the listening connection: node-postgres 9 takes no second one meanwhile.
   let listener: pg.Client | undefined;
   let last = Promise.resolve();
-  const askListener = (text: string, values: unknown[] = []) => (last = last.then(() => listener?.query(text, values)).then(ignore, lost));
+  const askListener = (text: string, values: unknown[], failed: (error: Error) => void) =>
+    (last = last.then(() => listener?.query(text, values)).then(ignore, failed));
+  // Counting is worth no session: a silent server is found by the next check.
+  const noteConsumer = (tells: 'try_advisory_lock_shared' | 'advisory_unlock_shared', queue: string) =>
+    askListener(`select pg_${tells}(${consumerLocks}, hashtext($1::text))`, [`${schema}.${queue}`], ignore);
 
   return {
     /** Aborted when the listening connection breaks, with its error as the reason: everything on this database counts as lost. */
@@ -189,9 +192,9 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
         return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), commitFailed);
       }),
 
-    /** Counted as a consumer of the queue, until `ended` or the end of the session. */
-    consumes: (queue: string) => askListener(`select pg_advisory_lock_shared(${consumerLocks}, hashtext($1::text))`, [queueOf(queue)]),
-    ended: (queue: string) => askListener(`select pg_advisory_unlock_shared(${consumerLocks}, hashtext($1::text))`, [queueOf(queue)]),
+    /** Counted as a consumer of the queue, until `ended` or the end of the session. Another role's exclusive lock leaves it out of the count. */
+    consumes: (queue: string) => noteConsumer('try_advisory_lock_shared', queue),
+    ended: (queue: string) => noteConsumer('advisory_unlock_shared', queue),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
       const client = new pg.Client(connection);
@@ -212,7 +215,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
         await client.query(`listen ${client.escapeIdentifier(channel)}`);
         // One check at a time: a server that hangs leaves the check before it unanswered.
         listener = client;
-        void every(listenerCheckMs, AbortSignal.any([closing.signal, losing.signal]), () => askListener('select 1'));
+        void every(listenerCheckMs, AbortSignal.any([closing.signal, losing.signal]), () => askListener('select 1', [], lost));
       } catch (error) {
         // pg-boss would carry on by polling; to us the broker is not connected then.
         lost(toError(error));

@@ -70,6 +70,21 @@ describe('the embedded adapter', function () {
     await fresh.drop();
   });
 
+  it('consumes and keeps its session while another role holds the lock by which consumers are counted', async () => {
+    const { topology, first } = newTopology();
+    const url = new URL(database.url);
+    url.searchParams.set('schema', 'locked');
+    await observer.query(`select pg_advisory_lock(1936287598, hashtext($1::text))`, [`locked.${first}`]);
+    const broker = await connected(topology, url.href);
+    const seen = collect(broker, first);
+    await publish(broker, message('a'));
+    await until(() => seen.deliveries.length === 1, 'it is consumed');
+    expect((await broker.stateOf(first)).consumers).to.equal(0);
+    const { rows } = await observer.query(`select query from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`);
+    expect(rows).to.deep.equal([]);
+    await observer.query('select pg_advisory_unlock_all()');
+  });
+
   it('refuses a schema that is no plain name', () => {
     const { topology } = newTopology();
     expect(() => connect('postgres://127.0.0.1/x?schema=a"b', topology)).to.throw(TypeError, 'schema');

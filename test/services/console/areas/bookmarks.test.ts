@@ -203,10 +203,10 @@ describe('console bookmarks', () => {
     const browser = await console.loggedIn();
     const file =
       '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://example.org/é" TAGS="maps">Karten für Köln</A>\n<DT><A HREF="place:x">Browser</A>\n</DL><p>\n';
-    const upload = (fields: Record<string, string>) => {
+    const upload = (fields: Record<string, string>, bytes: string | Uint8Array<ArrayBuffer> = file) => {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.set(name, value);
-      form.set('file', new Blob([file], { type: 'text/html' }), 'bookmarks.html');
+      form.set('file', new Blob([bytes], { type: 'text/html' }), 'bookmarks.html');
       return browser.ask('/bookmarks/import', { method: 'POST', body: form }, { 'Sec-Fetch-Site': 'same-origin' });
     };
     expect((await upload({ dryRun: 'true' })).text).to.include('1 would be imported');
@@ -214,6 +214,12 @@ describe('console bookmarks', () => {
     const { status, text } = await upload({});
     expect([status, text.includes('1 imported, 1 left out, 0 failed'), text.includes('>Browser<')]).to.deep.equal([200, true, true]);
     expect(await titles()).to.deep.equal(['Karten für Köln']);
+    const western = file
+      .replaceAll('DOCTYPE NETSCAPE-Bookmark-file-1>', '$&<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=windows-1252">')
+      .replace('/é', '/ö')
+      .replace('Köln', 'Löhne');
+    await upload({}, new Uint8Array(Buffer.from(western, 'latin1')));
+    expect(await titles()).to.have.members(['Karten für Köln', 'Karten für Löhne']);
     const exported = await browser.get('/bookmarks/export');
     expect(exported.headers.get('content-disposition')).to.equal('attachment; filename="bookmarks.html"');
     expect(exported.text).to.include('Karten für Köln');

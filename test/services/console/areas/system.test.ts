@@ -142,11 +142,14 @@ describe('console system', function () {
     const [, messageId = ''] = /name="messageId" value="([^"]+)"/.exec((await browser.get('/system/dead-letters?reason=one')).text) ?? [];
     expect(JSON.parse((await browser.act('/system/dead-letters/send-back', { messageId })).text).message).to.equal('1 message is sent back');
     await eventually(async () => expect(await dead()).to.equal(2));
+    const again = await browser.act('/system/dead-letters/send-back', { messageId });
+    expect([again.status, again.text.includes('no longer among the dead letters')]).to.deep.equal([404, true]);
     expect((await browser.post('/system/dead-letters/send-back', exactly('other'))).status).to.equal(303);
     await eventually(async () => expect(await dead()).to.equal(0));
     const rows = await console.query(`select target, outcome from actions where area = 'system' order by at, id`);
     expect(rows).to.deep.equal([
       { target: messageId, outcome: 'done' },
+      { target: '/system/dead-letters/send-back', outcome: 'refused' },
       { target: 'other', outcome: 'done' },
     ]);
   });
