@@ -139,7 +139,7 @@ function createFrames({ areasWithPages, waiting, assets }: Pick<KitParts, 'areas
       appearance: person,
       assets,
       path,
-      person: { name: person.name, isAdmin: allows(person.roles, 'system', 'admin') },
+      person: { id: person.id, name: person.name, isAdmin: allows(person.roles, 'system', 'admin') },
       navigation: [{ area: 'now' }, ...seenBy(person).map((area) => ({ area, waiting: waiting.of(area) }))],
     }),
   };

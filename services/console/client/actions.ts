@@ -105,15 +105,21 @@ function textOf(body: unknown, name: string): string | undefined {
   return typeof member === 'string' ? member : undefined;
 }
 
+/** Undefined on a page before the login. */
+const person = () => document.documentElement.dataset['person'];
+
 /** The next page of this tab can undo as well. */
 async function remember(): Promise<void> {
   const answers = await Promise.all(changes.map(({ answer }) => answer));
-  sessionStorage.setItem(storage, JSON.stringify(answers));
+  sessionStorage.setItem(storage, JSON.stringify({ person: person(), answers }));
 }
 
 function remembered(): Change[] {
-  // The next person of this tab has nothing to do with them.
-  if (document.querySelector('form[action="/login"]')) sessionStorage.removeItem(storage);
-  const stored: unknown = JSON.parse(sessionStorage.getItem(storage) ?? '[]');
-  return Array.isArray(stored) ? stored.map((answer: unknown) => ({ answer: Promise.resolve(answerOf(answer, true)) })) : [];
+  const stored: unknown = JSON.parse(sessionStorage.getItem(storage) ?? '{}');
+  const answers = memberOf(stored, 'answers');
+  if (Array.isArray(answers) && textOf(stored, 'person') === person())
+    return answers.map((answer: unknown) => ({ answer: Promise.resolve(answerOf(answer, true)) }));
+  // The next person of this tab sees and undoes nothing of the person before.
+  sessionStorage.removeItem(storage);
+  return [];
 }

@@ -33,6 +33,8 @@ export type Frame = {
 };
 
 export type Person = {
+  /** The undo list of a tab belongs to this person. */
+  readonly id: string;
   readonly name: string;
   /** Whether the menu leads to the people of this console. */
   readonly isAdmin?: boolean;

@@ -21,7 +21,8 @@ export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>
 
 export function document(frame: Frame, page: Page): VNode {
   const { locale, appearance, person } = frame;
-  const attributes = { 'data-theme': appearance.theme, 'data-density': appearance.density, 'data-keys': appearance.hasKeys ? 'on' : 'off' };
+  const { theme, density, hasKeys } = appearance;
+  const attributes = { 'data-theme': theme, 'data-density': density, 'data-keys': hasKeys ? 'on' : 'off', 'data-person': person?.id };
   return h(
     'html',
     { lang: locale.language, ...attributes },

@@ -26,7 +26,13 @@ describeWith(chromium, 'the components in a browser', () => {
       frame: (query, path) => {
         const theme = query.get('theme');
         const appearance = { theme: theme === 'dark' || theme === 'light' ? theme : 'auto', density: 'normal', hasKeys: query.get('keys') !== 'off' } as const;
-        return galleryFrame({ path, appearance, ...(query.has('notice') && { notice: { message: 'Link liked', undo: { path: '/undo', fields: {} } } }) });
+        const person = { id: query.get('person') ?? '1', name: 'Ada Lovelace' };
+        return galleryFrame({
+          path,
+          appearance,
+          person,
+          ...(query.has('notice') && { notice: { message: 'Link liked', undo: { path: '/undo', fields: {} } } }),
+        });
       },
       body: (frame) => (frame.path.startsWith('/queue') ? queue(frame) : gallery(frame)),
       act: (posted) => act(posted),
@@ -104,6 +110,25 @@ describeWith(chromium, 'the components in a browser', () => {
     await page.keyboard.press('u');
     await page.getByText('Nothing to undo').waitFor();
     expect(complaints).to.deep.equal([]);
+  });
+
+  it('undoes on the next page of the tab, but nothing of the person who was there before', async () => {
+    await page.goto('/queue?person=1');
+    await page.keyboard.press('j');
+    await page.keyboard.press('l');
+    await page.getByText('Liked').first().waitFor();
+    await page.goto('/links?person=2');
+    await page.keyboard.press('u');
+    await page.getByText('Nothing to undo').waitFor();
+    await page.goto('/queue?person=1');
+    await page.keyboard.press('u');
+    await page.getByText('Nothing to undo').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('l');
+    await page.getByText('Liked').first().waitFor();
+    await page.goto('/links?person=1');
+    await page.keyboard.press('u');
+    await eventually(() => expect(server.posted.filter(({ path }) => path === '/undo')).to.have.length(1));
   });
 
   it('brings a row back, with the reason, where the service refuses', async () => {

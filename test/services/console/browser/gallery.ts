@@ -21,7 +21,7 @@ export const galleryFrame = (given: Partial<Frame> = {}): Frame => ({
   appearance: { theme: 'auto', density: 'normal', hasKeys: true },
   assets: assetPaths,
   path: '/gallery',
-  person: { name: 'Ada Lovelace' },
+  person: { id: '0197c000-0000-7000-8000-000000000001', name: 'Ada Lovelace' },
   navigation: [
     { area: 'now' },
     { area: 'events' },

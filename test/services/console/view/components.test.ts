@@ -38,7 +38,7 @@ describe('components', () => {
       failure(english, { service: markup, requestId: markup, detail: markup, again: '/' }),
       actionButton({ path: markup, label: markup, isIconOnly: true }),
       externalLink(english, `https://example.org/${markup}`, markup),
-      document(galleryFrame({ notice: { message: markup, undo: { path: markup, fields: { [markup]: markup } } }, person: { name: markup } }), {
+      document(galleryFrame({ notice: { message: markup, undo: { path: markup, fields: { [markup]: markup } } }, person: { id: markup, name: markup } }), {
         title: markup,
         body: markup,
       }),
