@@ -102,16 +102,18 @@ const ownPages = (parts: OwnParts & UserParts): readonly Declared[] => [...mePag
 function createAccess({ config, database, lifecycle, log, metrics, clock }: Omit<ConsoleParts, 'clock'> & { readonly clock: () => Date }) {
   const redis = config.redisUrl && lifecycle.opened('redis', connectRedis(config.redisUrl.reveal(), { name: 'signalbox console', log }));
   const failedLogins = { name: 'logins', requests: config.loginAttempts, counted: 'failed logins', seconds: 900 };
-  const limit = createRateLimit({ service: 'console', redis, database, log, metrics }, failedLogins);
+  // A code cannot be guessed: the limit spares the provider. People behind one address share it, and each failure of a clock or a cookie counts.
+  const failedCodes = { name: 'codes', requests: 100, counted: 'failed logins', seconds: 900 };
+  const limits = { service: 'console', redis, database, log, metrics };
   const store = createStore(database);
   const forwardAuth = createForwardAuth(config);
   const sessions = createSessions({ store, config, confirm: createConfirm({ config, forwardAuth }), clock });
-  const logins = createLogins({ store, config, limit, clock });
+  const logins = createLogins({ store, config, limit: createRateLimit(limits, failedLogins), clock });
   return {
     config,
     clock,
     log,
-    limit,
+    codeLimit: createRateLimit(limits, failedCodes),
     store,
     forwardAuth,
     sessions,

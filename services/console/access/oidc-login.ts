@@ -17,8 +17,8 @@ import { recentMs } from './sessions.ts';
 
 type Parts = Omit<LoginParts, 'provider'> & {
   readonly provider: Provider;
-  /** Counts codes that the provider does not take. */
-  readonly limit: Pick<RateLimit, 'attempt'>;
+  /** Counts logins that the console or the provider does not take. */
+  readonly codeLimit: Pick<RateLimit, 'attempt'>;
   readonly clock: () => Date;
   readonly log: Log;
 };
@@ -59,8 +59,7 @@ const endRoute = (parts: Parts) =>
       const attempt = readAttempt(request.headers, parts.clock());
       if (!attempt) return refuse(parts, request, { refused: 'stale' });
       try {
-        const key = `${clientIn(request.clientAddress())} oidc`;
-        const ended = await parts.limit.attempt(key, () => endAttempt(parts, request, attempt));
+        const ended = await parts.codeLimit.attempt(clientIn(request.clientAddress()), () => endAttempt(parts, request, attempt));
         if ('failure' in ended) return await refuse(parts, request, { attempt, ...ended });
         return await enter(parts, request, { attempt, identity: ended.identity });
       } catch (error) {
