@@ -36,11 +36,13 @@ const enable = statement<unknown, [id: string]>('people.enable', 'update people 
 const remove = statement<unknown, [id: string]>('people.remove', 'delete from people where id = $1');
 
 const takeTurn = statement('people.takeTurn', `select pg_advisory_xact_lock(hashtextextended('signalbox.console.people', 0))`);
-// The first person can log in before there is a row of it. Where people have passwords here, one of them has to be an admin: a provider may be away.
+// The first person can log in before there is a row of it, and one of a former setting no more. Where people have passwords here, one of them
+// has to be an admin: a provider may be away.
 const hasAdmin = statement<unknown, [sources: readonly string[], first: string]>(
   'people.hasAdmin',
   `
   select from people where disabled_at is null and roles ->> 'system' = 'admin' and source = any($1)
+    and (source <> 'local' or subject = $2 or password_hash is not null)
   union all
   select where 'local' = any($1) and not exists (select from people where source = 'local' and subject = $2)
   limit 1`,

@@ -277,6 +277,15 @@ describe('console people', () => {
       expect(statuses.filter((status) => status === 303)).to.have.length(1);
     });
 
+    it('is not the first person of a former Console__AdminUsername, who has no password any more', async () => {
+      const { admin, at } = await withAnna(everywhere('admin'));
+      await console.query(
+        `insert into people select gen_random_uuid(), 'local', 'former', 'former', null, null, '{"system":"admin"}', language, zone, theme, density, has_keys, created_at from people where name = 'admin'`,
+      );
+      expect((await admin.post(`${at}/disable`)).status, 'one of two').to.equal(303);
+      expect((await admin.post(`/admin/users/${await idOf('admin')}/disable`)).status).to.equal(409);
+    });
+
     it('is not one who only a provider lets in, while passwords are taken', async () => {
       const admin = await console.loggedIn();
       await console.query(
