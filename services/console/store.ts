@@ -150,6 +150,14 @@ const sessionsOf = statement<Session, [personId: string, createdAfter: Date, see
 const endSession = statement<unknown, [id: string, personId: string]>('sessions.end', 'delete from sessions where id = $1 and person_id = $2');
 const endOthers = statement<unknown, [id: string, personId: string]>('sessions.endOthers', 'delete from sessions where id <> $1 and person_id = $2');
 const endAll = statement<unknown, [personId: string]>('sessions.endAll', 'delete from sessions where person_id = $1');
+/** Behind a proxy, each request without a cookie begins a session. */
+const mostSessions = 50;
+const endSurplus = statement<unknown, [personId: string]>(
+  'sessions.endSurplus',
+  `
+  delete from sessions where id in (
+    select id from sessions where person_id = $1 order by created_at desc, id desc offset ${mostSessions})`,
+);
 const endOld = statement<unknown, [createdBefore: Date, seenBefore: Date]>('sessions.endOld', 'delete from sessions where created_at <= $1 or seen_at <= $2');
 
 type Chosen = Preferences & { readonly id: string };
@@ -209,7 +217,11 @@ export const createStore = (database: Database) => ({
   takeRoles: async (source: Source, subject: string) => (await database.first(takeRoles, source, subject))?.id,
   choose: (id: string, preferences: Preferences) => database.run(choose, [{ id, ...preferences }]),
 
-  addSession: (session: NewSession) => database.run(insertSession, [session]),
+  /** Ends the oldest sessions of the person where there are too many. @returns how many */
+  async addSession(session: NewSession): Promise<number> {
+    await database.run(insertSession, [session]);
+    return database.run(endSurplus, session.personId);
+  },
   async findSession(tokenSha256: Buffer, { createdAfter, seenAfter }: Living): Promise<Entered | undefined> {
     const found = await database.first(findSession, tokenSha256, createdAfter, seenAfter);
     if (!found) return undefined;

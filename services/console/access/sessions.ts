@@ -115,7 +115,8 @@ export function createSessions({ store, config, confirm, clock }: SessionParts) 
       const now = clock();
       const browser = (headers['user-agent'] ?? '').slice(0, longestBrowser);
       const times = { createdAt: now, seenAt: now, authenticatedAt };
-      await store.addSession({ id: newId(), personId, tokenSha256: digest(token), ...times, address, browser });
+      const ended = await store.addSession({ id: newId(), personId, tokenSha256: digest(token), ...times, address, browser });
+      if (ended > 0) changed(personId);
       return writeCookie(headers, { value: token, seconds: lifeMs / 1000 });
     },
     /** @returns the header `Set-Cookie` that removes the cookie */
