@@ -156,16 +156,14 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
   };
   let isAllowed = false;
+  let done: Done;
   try {
     kit.require(visit, checked, back);
     isAllowed = true;
     const faults: Faults = new Map();
     const form = parseInto(declared.form, fields, { root: 'form', faults });
     if (form === undefined) throw Common.invalid({ detail: visit.locale.t.access.formFaults, errors: Object.fromEntries(faults) });
-    const done = await declared.run({ ...visit, form });
-    await record('done', done.target);
-    kit.changed(declared.area);
-    return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : await kit.showDone(visit, done, back);
+    done = await declared.run({ ...visit, form });
   } catch (error) {
     await record(kit.isRefusal(error) ? 'refused' : 'failed');
     if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
@@ -174,6 +172,9 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (!isShownAgain(declared, fields)) throw error;
     return kit.renderRefusal(visit, error, fields);
   }
+  await record('done', done.target);
+  kit.changed(declared.area);
+  return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : kit.showDone(visit, done, back);
 }
 
 /** Secrets go no way back to a browser; a file is there still. */

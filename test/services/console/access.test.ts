@@ -251,6 +251,17 @@ describe('console access', () => {
     expect((await actions()).slice(1)).to.deep.equal([refused, refused, refused]);
   });
 
+  it('records an action once that was done, though its message cannot be kept', async () => {
+    const browser = await console.loggedIn();
+    await console.query('alter table sessions add constraint no_notice check (notice is null)');
+    try {
+      expect((await browser.post('/admin/users/add', { name: 'Anna', password: 'a password of Anna', 'role-system': 'reader' })).status).to.be.at.least(500);
+    } finally {
+      await console.query('alter table sessions drop constraint no_notice');
+    }
+    expect((await actions()).slice(1)).to.deep.equal([{ person: 'admin', area: 'system', action: '/admin/users/add', target: 'Anna', outcome: 'done' }]);
+  });
+
   describe('an action that was refused', () => {
     it('shows what was entered, to send it once more', async () => {
       const browser = await console.loggedIn();
