@@ -19,7 +19,7 @@ export function readGroupRoles(text: string): GroupRoles {
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** The last `=` counts: groups of a directory have some themselves. */
+/** The last `=` counts: a group may have some itself. A group with a comma, such as the DN of a directory, cannot be written: commas separate entries. */
 function readEntry(entry: string): Granted | undefined {
   const [, group = '', areaName, roleName] = /^(.*\S)\s*=\s*(?:(\w+)\s*:)?\s*(\w+)\s*$/s.exec(entry.trim()) ?? [];
   const role = Role.safeParse(roleName).data;
