@@ -9,7 +9,7 @@ import type { ReconcileContext } from '../manager.ts';
 import { serviceFailure, unlessMissing } from '../secrets-service.ts';
 import { configMapResource, configMapText, keyText, secretText } from '../secrets.ts';
 import { isInvalid, notReady, ObjectRefused, type Readiness, refusalOf } from '../status.ts';
-import { isKeyed, keepKey, type Keyed, keepWithoutKey, type Keyless, type Refused, type Subject } from './key.ts';
+import { endOwnKeys, isKeyed, keepKey, type Keyed, keepWithoutKey, type Keyless, type Refused, type Subject } from './key.ts';
 import { type Action, type Contents, planContents, rotatesInMs, type Wanted } from './reconcile.ts';
 import { finished, type Finishing, finishRotation, isLate } from './rotation.ts';
 
@@ -34,10 +34,11 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
     if ('reason' in kept) return { readiness: notReady(kept.reason, kept.message), againAfterMs: kept.againAfterMs ?? resyncMs };
     const problems = await keepContents(subject, kept, context);
     const rotation = isKeyed(subject) && kept.apiKey !== undefined ? await finishRotation(subject, context, kept) : finished;
+    const staying = isKeyed(subject) || problems.length > 0 ? [] : await endOwnKeys(subject, context);
     problems.push(...lateRotation(rotation, kept, context.now()));
     const readiness: Readiness = problems[0]
       ? { isReady: false, reason: problems[0].reason, message: problems.map(({ message }) => message).join('; ') }
-      : { isReady: true, reason: 'InSync', message: ['the service has everything', ...notesOn(rotation)].join('; ') };
+      : { isReady: true, reason: 'InSync', message: ['the service has everything', ...notesOn(rotation, staying)].join('; ') };
     const isRotating = rotation.waitsFor.length > 0;
     const rotatesMs = isRotating ? rotation.againAfterMs : rotatesInMs(subject.spec, kept.rotatedAt, context.now());
     const againAfterMs = Math.min(resyncMs, rotatesMs, ...problems.map((problem) => problem.againAfterMs ?? resyncMs));
@@ -58,8 +59,12 @@ export async function keep(subject: Subject, context: ReconcileContext): Promise
 
 const formerKeyStays = ({ waitsFor }: Finishing) => `the former key stays valid and waits for ${waitsFor.join(', ')}`;
 
-function notesOn(rotation: Finishing): string[] {
-  return [...(rotation.waitsFor.length > 0 ? [formerKeyStays(rotation)] : []), ...rotation.missing.map((name) => `there is no ${name} to roll`)];
+function notesOn(rotation: Finishing, staying: readonly string[]): string[] {
+  return [
+    ...(rotation.waitsFor.length > 0 ? [formerKeyStays(rotation)] : []),
+    ...rotation.missing.map((name) => `there is no ${name} to roll`),
+    ...(staying.length > 0 ? [`keys that the operator did not make, or whose Secret is gone, stay valid: ${staying.join(', ')}`] : []),
+  ];
 }
 
 function lateRotation(rotation: Finishing, { rotatedAt }: Keyed | Keyless, now: Date): Refused[] {

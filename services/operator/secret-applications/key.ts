@@ -10,7 +10,7 @@ import { annotationOf, encode, encodedData, keyText, ownerOf, secretResource, se
 import type { Readiness } from '../status.ts';
 import { describeSecret, fingerprintOf, noFormerKey, readKeySecret, removeFormer, writtenFor } from './key-secret.ts';
 import { decideApplication, decideKey, type Observed } from './reconcile.ts';
-import { type ApplicationKey, isOwnKey, removeKey, replaceKey, type RotationSubject } from './rotation.ts';
+import { isOwnKey, removeKey, replaceKey, type RotationSubject } from './rotation.ts';
 
 export type Subject = Omit<RotationSubject, 'spec'> & {
   readonly spec: SecretApplicationSpec;
@@ -89,20 +89,31 @@ export async function keepWithoutKey(subject: Subject, context: ReconcileContext
   if (step.step === 'refuse') return { reason: step.reason, message: step.message };
   if (!application) return create(subject, management.createKeylessApplication, ({ id }) => ({ id }));
   if (step.step === 'adopt' && !(await adopt(subject, application, management))) return takenMeanwhile;
-  await removeOwnKeys(subject, context, management);
   return { id: application.id };
 }
 
-/** Where the object had a key before: its key ends in the service, then its Secret goes. */
-async function removeOwnKeys({ object, spec, service }: Subject, { caches, cluster, readSecret }: ReconcileContext, management: ManagementClient) {
+/**
+ * Ends the keys that the operator made for an object without `apiKeySecretRef`, then removes their Secrets. Call it only when the accounts are bound:
+ * until then pods read with the key.
+ * @returns the ids of the keys that stay valid: without its Secret only the name of a key shows that the operator made it
+ */
+export async function endOwnKeys({ object, spec, service }: Subject, context: ReconcileContext): Promise<readonly string[]> {
+  const { caches, cluster, readSecret, signal, now } = context;
   const slug = slugOf(spec.applicationName);
-  for (const noted of writtenFor(service, caches, object.metadata)) {
-    const secret = await readSecret(noted.metadata);
-    const held = Object.keys(secret ? encodedData(secret) : {}).map((key) => fingerprintOf(secretText(secret, key) ?? ''));
-    const isOurs = (key: ApplicationKey) => held.includes(key.fingerprint) || key.id === annotationOf(noted, 'formerKey') || isOwnKey(key);
-    for (const key of await management.keys(slug)) if (isOurs(key)) await removeKey(management, slug, key);
-    await cluster.remove(secretResource, noted.metadata);
+  const management = service.management(signal);
+  const written = writtenFor(service, caches, object.metadata);
+  const secrets = await Promise.all(written.map(({ metadata }) => readSecret(metadata)));
+  const held = secrets.flatMap((secret) => (secret ? Object.keys(encodedData(secret)).map((key) => fingerprintOf(secretText(secret, key) ?? '')) : []));
+  const former = written.map((secret) => annotationOf(secret, 'formerKey'));
+  const staying: string[] = [];
+  for (const key of await management.keys(slug)) {
+    if (held.includes(key.fingerprint) || former.includes(key.id) || isOwnKey(key)) {
+      await removeKey(management, slug, key);
+      await cluster.recordEvent(object, { type: 'Normal', reason: 'FormerKeyDeleted', message: `deleted the key ${key.id}: apiKeySecretRef was taken out` });
+    } else if (key.expiresAt === null || key.expiresAt >= now()) staying.push(key.id);
   }
+  for (const { metadata } of written) await cluster.remove(secretResource, metadata);
+  return staying;
 }
 
 type NewKey = Omit<Keyed, 'secret'> & { readonly rotatedAt: Date };

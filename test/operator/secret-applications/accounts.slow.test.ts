@@ -1,5 +1,7 @@
 // ServiceAccounts of a SecretApplication: pods read with their own tokens, which the API server reviews.
 import { expect } from 'chai';
+import { listAll } from '../../../services/operator/cluster/client.ts';
+import type { Resource } from '../../../services/operator/cluster/cluster.ts';
 import { createSecretApplications } from '../../../services/operator/secret-applications/controller.ts';
 import { resourceOf, secretResource } from '../../../services/operator/secrets.ts';
 import { createSecretsService } from '../../../services/operator/secrets-service.ts';
@@ -15,6 +17,7 @@ import { eventually } from '../../support/wait.ts';
 import { createTestCluster, ownershipIn, runControllers, type RunningOperator, type TestCluster } from '../operator.ts';
 
 const resource = resourceOf('SecretApplication');
+const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' };
 
 describeWith(kubernetes, 'ServiceAccounts of a SecretApplication', () => {
   let database: TestDatabase;
@@ -119,6 +122,8 @@ describeWith(kubernetes, 'ServiceAccounts of a SecretApplication', () => {
     const accept = (credential: string) =>
       call(service.url, { path: '/api/consumer/configurations?environment=local', headers: { 'X-Api-Key': credential } }).then((answer) => answer.status);
 
+    const takeOutKey = (name: string) => cluster.cluster.patch(resource, { namespace: cluster.namespace, name }, { spec: { apiKeySecretRef: null } });
+
     it('are all that reads: neither the service nor the cluster ever has a key', async () => {
       await start('on');
       const before = await secrets();
@@ -149,11 +154,56 @@ describeWith(kubernetes, 'ServiceAccounts of a SecretApplication', () => {
       const key = (await cluster.secretData('former-key'))?.['api-key'] ?? '';
       const { plainApiKey: byHand } = await management.createKey('former', { name: 'by hand' });
       expect([await accept(key), await accept(byHand)]).to.deep.equal([200, 200]);
-      await cluster.cluster.patch(resource, { namespace: cluster.namespace, name: 'former' }, { spec: { apiKeySecretRef: null } });
+      await takeOutKey('former');
       await eventually(async () => expect(await cluster.secretData('former-key')).to.equal(undefined));
       expect([await accept(key), await accept(byHand)]).to.deep.equal([401, 200]);
-      await says('former', 'InSync');
+      const [staying, ...others] = await management.keys('former');
+      expect([staying?.name, others]).to.deep.equal(['by hand', []]);
+      await says('former', 'InSync', `stay valid: ${staying?.id}`);
       expect(await cluster.find(resource, 'former')).not.to.have.nested.property('status.lastRotatedAt');
+    });
+
+    it('leave the key and its Secret while they are not bound, by an operator that does not bind accounts', async () => {
+      await start('off');
+      await applySpec('unbindable', withKey('unbindable'));
+      await says('unbindable', 'InSync');
+      const key = (await cluster.secretData('unbindable-key'))?.['api-key'] ?? '';
+      await apply('unbindable', ['unbindable']);
+      await takeOutKey('unbindable');
+      await says('unbindable', 'ValueRefused', 'Operator__ServiceAccounts');
+      expect(await accept(key)).to.equal(200);
+      expect(await cluster.secretData('unbindable-key')).to.deep.equal({ 'api-key': key });
+    });
+
+    it('leave the key and its Secret while another application has the account, then end both', async () => {
+      await start('on');
+      await management.createApplication({ name: 'Holder' });
+      await management.bindAccount('holder', { namespace: cluster.namespace, name: 'held' });
+      await apply('waiting', []);
+      await says('waiting', 'InSync');
+      const key = (await cluster.secretData('waiting-key'))?.['api-key'] ?? '';
+      await apply('waiting', ['held']);
+      await says('waiting', 'ValueRefused', 'ServiceAccount held');
+      await takeOutKey('waiting');
+      await says('waiting', 'ValueRefused', 'ServiceAccount held');
+      expect(await accept(key)).to.equal(200);
+      expect(await cluster.secretData('waiting-key')).to.deep.equal({ 'api-key': key });
+      await management.unbindAccount('holder', { namespace: cluster.namespace, name: 'held' });
+      await applySpec('waiting', { serviceAccounts: ['held'], description: 'after the account was free' });
+      await says('waiting', 'InSync');
+      expect(await accept(key)).to.equal(401);
+      expect(await cluster.secretData('waiting-key')).to.equal(undefined);
+      const { objects } = await listAll(cluster.transport, events, { namespace: cluster.namespace });
+      expect(JSON.stringify(objects)).to.include('deleted the key').and.to.include('FormerKeyDeleted');
+    });
+
+    it('end a key by the name that the operator gave it, where its Secret is gone', async () => {
+      await start('on');
+      await applySpec('lost-secret', { serviceAccounts: ['lost-secret'] });
+      await says('lost-secret', 'InSync');
+      const { plainApiKey } = await management.createKey('lost-secret', { name: 'signalbox-operator 0123456789abcdef' });
+      await applySpec('lost-secret', { serviceAccounts: ['lost-secret'], description: 'reconciled' });
+      await eventually(async () => expect(await accept(plainApiKey)).to.equal(401));
     });
 
     it('get a key once the object names a Secret for it', async () => {
