@@ -51,6 +51,9 @@ export const isCancelled = (error: unknown): boolean => hasState(error, '57014')
 /** True when a row or table was held by others for longer than a question may wait. */
 export const isLockTimeout = (error: unknown): boolean => hasState(error, '55P03');
 
+/** True when a transaction and others waited for each other, and it was ended so that they can go on: it may succeed when it is done again. */
+export const isDeadlock = (error: unknown): boolean => hasState(error, '40P01');
+
 /** True when a table or schema is not there: the migrations of this release have not run. */
 export const isUnmigrated = (error: unknown): boolean => hasState(error, '42P01', '3F000');
 

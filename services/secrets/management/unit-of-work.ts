@@ -1,5 +1,5 @@
 // A write of an administrator as one unit of work: the write, its audit entry and what it adds to the change feed in one transaction, all or nothing.
-import { isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
+import { isDeadlock, isLockTimeout, isUnavailable } from '../../platform/postgres/errors.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { RouteRequest } from '../../platform/http/route.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -64,7 +64,9 @@ export function createUnitOfWork({
         return result;
       });
     } catch (caught) {
-      const error = isLockTimeout(caught) ? Problems.applicationBusy({ headers: { 'Retry-After': '5' } }) : caught;
+      // The deletion of a secret or an environment and counts of its reads can wait for each other.
+      const isBusy = isLockTimeout(caught) || isDeadlock(caught);
+      const error = isBusy ? Problems.applicationBusy({ headers: { 'Retry-After': '5' } }) : caught;
       if (audit.hasRoom) audit.record(createEntry(actor, target, { occurredAt: clock(), ...refusalOf(error) }));
       throw error;
     }

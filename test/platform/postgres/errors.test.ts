@@ -3,6 +3,7 @@ import pg from 'pg';
 import {
   describeDatabaseFault,
   isCancelled,
+  isDeadlock,
   isLockTimeout,
   isOutage,
   isUnavailable,
@@ -51,6 +52,13 @@ describe('isCancelled', () => {
   it('is true of a statement that was ended from outside only', () => {
     expect(['57014', '57P01', '55P03', '22P02'].map((code) => isCancelled(databaseError(code)))).to.deep.equal([true, false, false, false]);
     expect(isCancelled(networkError('57014'))).to.equal(false);
+  });
+});
+
+describe('isDeadlock', () => {
+  it('is true when Postgres ended a transaction that waited for one that waits for it', () => {
+    expect(['40P01', '55P03', '57014'].map((code) => isDeadlock(databaseError(code)))).to.deep.equal([true, false, false]);
+    expect(isDeadlock(networkError('40P01'))).to.equal(false);
   });
 });
 
