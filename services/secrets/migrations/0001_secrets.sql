@@ -165,6 +165,8 @@ create table audit_entries_default partition of audit_entries default;
 create index audit_entries_by_application on audit_entries (application, occurred_at, id);
 create index audit_entries_by_actor on audit_entries (key_id, occurred_at, id);
 create index audit_entries_by_person on audit_entries (person, occurred_at, id) where person is not null;
+-- With or without an application: a name or the id of a key is looked for across all of them, too, and without this index such a search reads every
+-- entry (0.8 s for 400 000). It costs each read some 150 bytes of WAL, a quarter more, and 100 bytes on the disk.
 create index audit_entries_by_subject on audit_entries (subject, occurred_at, id) where subject is not null;
 -- Nearly all entries are reads that were done.
 create index audit_entries_of_others on audit_entries (occurred_at, id) where outcome <> 'done' or plane <> 'consumer';
