@@ -58,6 +58,7 @@ export const secretsCases = [
     },
     silent: {
       'after a short outage': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'failed' })]: '0 0 9+0x60' }, '12m'],
+      'after two failures, minutes apart': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'failed' })]: '0 0 1+0x2 2+0x30' }, '8m'],
       'while tokens of strangers are refused': [{ [onSecrets('signalbox_secrets_token_reviews_total', { outcome: 'refused' })]: rising(9) }, '20m'],
     },
   },
