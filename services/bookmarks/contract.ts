@@ -176,7 +176,7 @@ export const FolderPatch = z
   .meta({ id: 'FolderPatch', description: 'Members of a folder to change; omitted ones stay', examples: [{ icon: 'map' }] });
 
 const flag = queryBoolean.default(false);
-/** Of each change that can be taken back. */
+/** The query of each change that can be taken back. */
 export const Undoable = z.object({
   undo: flag.meta({ description: 'Whether the change can be taken back within a day; default: false' }),
 });

@@ -38,7 +38,7 @@ export function toneOf(connection: Connection): Tone {
 type Card = {
   readonly connection: Connection;
   readonly forecasts: Brokers['forecasts'];
-  /** What a page adds: addresses, buttons. */
+  /** Added by a page: addresses, buttons. */
   readonly more?: readonly (VNode | null)[];
 };
 

@@ -107,7 +107,7 @@ export const pageRows = 50;
 
 /** Several fields of one name, such as the boxes of selected rows. */
 export const fieldList = (max = 1000) => z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()).max(max));
-/** What was entered in a field of one text. */
+/** The entry of a field of one text. */
 export const fieldText = (fields: Fields, name: string): string => [fields[name] ?? ''].flat()[0] ?? '';
 /** A file, as its bytes; among `Fields` it is a text with a character for each. */
 export const fieldFile = z.string().transform((text) => Buffer.from(text, 'latin1'));

@@ -129,7 +129,7 @@ function languageOf(accepted: string): Language {
   return wanted.find(isLanguage) ?? 'en';
 }
 
-/** What surrounds the content of a person's pages. */
+/** The frame around the content of a person's pages. */
 function createFrames({ areasWithPages, waiting, assets }: Pick<KitParts, 'areasWithPages' | 'waiting' | 'assets'>) {
   const seenBy = ({ roles }: Person) => areas.filter((area) => areasWithPages.has(area) && allows(roles, area, 'reader'));
   return {

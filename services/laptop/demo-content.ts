@@ -1,4 +1,4 @@
-// What `signalbox demo` fills the pages with: deliveries of a forge, a weekly newsletter, bookmarks, listings. All of it is invented, and the same each time.
+// The examples of `signalbox demo`: deliveries of a forge, a weekly newsletter, bookmarks, listings. All of it is invented, and the same each time.
 
 const hourMs = 3_600_000;
 
@@ -37,7 +37,7 @@ const pullRequest = (number: number, title: string, more: object) => ({
     base: { ref: 'main', sha: 'b'.repeat(40) },
     created_at: at(30),
     updated_at: at(2),
-    body: 'What it does is in the commits.',
+    body: 'The commits say why.',
     ...more,
   },
 });
@@ -111,7 +111,7 @@ const weeklies: readonly (readonly [title: string, links: readonly Link[]])[] = 
   [
     'Signalbox Weekly',
     [
-      ['What queues are for', 'Ada Adler', 'queues'],
+      ['Queues, and their uses', 'Ada Adler', 'queues'],
       ['Signals and interlocking', 'Emil Holm', 'signals'],
       ['A database that fails over while you sleep', 'Cleo Costa', 'failover'],
       ['Why the clock of the other machine is wrong', 'Dara Duarte', 'clocks'],
@@ -121,9 +121,9 @@ const weeklies: readonly (readonly [title: string, links: readonly Link[]])[] = 
     'Signalbox Weekly, the week before',
     [
       ['Secrets that rotate without an outage', 'Ada Adler', 'rotation'],
-      ['Reading mails that nobody should have to read', 'Bela Bruun', 'mails'],
+      ['Reading mails that no one should have to read', 'Bela Bruun', 'mails'],
       ['Backups are of no use, restores are', 'Cleo Costa', 'restores'],
-      ['What queues are for', 'Ada Adler', 'queues'],
+      ['Queues, and their uses', 'Ada Adler', 'queues'],
     ],
   ],
 ];
@@ -153,12 +153,12 @@ export const newsletters: readonly string[] = weeklies
 const saved: Readonly<Record<string, readonly (readonly [title: string, path: string, tags: string])[]>> = {
   Railways: [
     ['How interlocking keeps trains apart', 'interlocking', 'signals,safety'],
-    ['The language of bell codes', 'bell-codes', 'signals,history'],
+    ['A history of semaphores', 'semaphores', 'signals,history'],
     ['Timetables as graphs', 'graphs', 'planning,diagrams'],
   ],
   Databases: [
     ['Indexes, and when they are not used', 'indexes', 'postgres,speed'],
-    ['What a transaction promises', 'transactions', 'postgres'],
+    ['The promises of a transaction', 'transactions', 'postgres'],
     ['Queues in a table', 'queue-table', 'postgres,queues'],
   ],
   Kitchen: [

@@ -33,10 +33,10 @@ const applications: readonly Application[] = [
     description: 'The shop that customers see, and its checkout',
     environments: ['Staging', 'Production'],
     secrets: [
-      { name: 'database-password', description: 'Of the role shop', versions: { local: 1, staging: 2, production: 3 } },
+      { name: 'database-password', description: 'Logs in as the role shop', versions: { local: 1, staging: 2, production: 3 } },
       { name: 'payment-key', description: 'For charges and refunds', versions: { staging: 1, production: 2 }, expiresInDays: { production: 12, staging: 200 } },
       { name: 'session-key', description: 'Signs the cookies of customers', versions: { local: 1, production: 1 } },
-      { name: 'tls-key', description: 'Of shop.example.org', versions: { production: 1 }, expiresInDays: { production: 27 } },
+      { name: 'tls-key', description: 'For shop.example.org', versions: { production: 1 }, expiresInDays: { production: 27 } },
       { name: 'mail-password', description: 'For confirmations of orders', versions: { local: 1, staging: 1, production: 2 }, disabledIn: 'production' },
       { name: 'search-token', description: 'Reads the index of products', versions: { local: 1, staging: 1, production: 1 }, expiresInDays: { local: 90 } },
       { name: 'partner/warehouse-token', description: 'Not asked for yet', versions: {} },
@@ -55,7 +55,7 @@ const applications: readonly Application[] = [
     description: 'Writes invoices at night',
     environments: ['Production'],
     secrets: [
-      { name: 'database-password', description: 'Of the role billing', versions: { local: 1, production: 1 } },
+      { name: 'database-password', description: 'Logs in as the role billing', versions: { local: 1, production: 1 } },
       { name: 'signing-key', description: 'Signs invoices', versions: { production: 1 }, expiresInDays: { production: 5 } },
     ],
     configuration: { 'invoice/prefix': { local: 'TEST', production: 'INV' } },

@@ -1,4 +1,4 @@
-// What the demo leaves for an operator to find in the console: a delivery that the relay refused, and a message that the workers gave up.
+// Faults that the demo leaves for an operator to find in the console: a delivery that the relay refused, and a message that the workers gave up.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';

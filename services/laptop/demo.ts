@@ -88,7 +88,7 @@ async function ranked(service: string, { ingestToken, password }: { ingestToken:
   throw new Error(`The newsletter did not appear within ${shownWithinMs / 1000} s; see the log`);
 }
 
-/** What is there already is left as it is. @returns a bookmark, as the search answers it */
+/** A bookmark that is there already is left as it is. @returns a bookmark, as the search answers it */
 async function bookmarked(catalogue: string, key: string) {
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${catalogue}/api${path}`, { ...init, headers: { 'X-Api-Key': key, 'Content-Type': 'text/html' } });

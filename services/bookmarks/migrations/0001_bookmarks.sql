@@ -84,7 +84,7 @@ begin
 end
 $$;
 
--- What changes took away that were made with `undo=true`, for a day.
+-- The rows that changes with `undo=true` took away, for a day.
 create table undoable (
   id uuid primary key,
   made_at timestamptz not null default now(),

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../platform/postgres/pool.ts';
 
 type Ids = readonly string[];
 
-/** What a change is about to take away. */
+/** The rows that a change is about to take away. */
 export type Affected =
   | { readonly kind: 'deleted' | 'changed'; readonly ids: Ids }
   /** A tag that becomes another one, or none. */
@@ -56,7 +56,7 @@ const restoreFolder = statement<unknown, [id: string]>(
   where undoable.id = $1 and undoable.folder is not null
   on conflict do nothing`,
 );
-// Those that were moved since stay where they are: so no folder gets below itself.
+// A subfolder that was moved since stays where it is: so no folder gets below itself.
 const lowerSubfolders = statement<unknown, [id: string]>(
   'undo.lowerSubfolders',
   `
@@ -85,7 +85,7 @@ const restoreDeleted = statement<unknown, [id: string]>(
   select ${plainOfIt}, ${folderThatIs} from ${before('deleted')}
   on conflict do nothing`,
 );
-// What was changed once more since stays: only what is as the change left it goes back.
+// A value that was changed once more stays: only one that is as the change left it goes back.
 const restoreChanged = statement<unknown, [id: string]>(
   'undo.restoreChanged',
   `

@@ -8,7 +8,7 @@ export type Locale = {
   readonly t: Texts;
   readonly now: Date;
   readonly format: Formats;
-  /** What a service says of an entry, in the language where it is known. */
+  /** The message of a service on an entry, in the language where it is known. */
   readonly faultText: (message: string) => string;
 };
 

@@ -138,7 +138,7 @@ const exposeHeaders = ['ETag', 'Link', 'Location', 'RateLimit', 'RateLimit-Polic
 const allowOrigins = (origins: readonly string[]) =>
   cors({ origin: (context) => (origins.includes('*') ? '*' : (origins.find((origin) => origin === context.get('Origin')) ?? '')), maxAge: 600, exposeHeaders });
 
-/** Before anything reads them, so that whoever finds such a header can believe it. A second value may be the client's own: the proxy added, and did not replace. */
+/** Before anything reads them, so that a handler which finds such a header can believe it. A second value may be the client's own: the proxy added, and did not replace. */
 function keepProxyHeaders({ names, from }: ProxyHeaders, log: Log): Step {
   const isProxy = createRangeMatcher(from);
   const warn = createProxyWarning(log, 'header of a proxy ignored, as its sender is none of the addresses that may set it');

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts';
 export type CountedReads = {
   readonly secretId: string;
   readonly environmentId: string;
-  /** Of UTC: `2026-03-15`. */
+  /** A day of UTC: `2026-03-15`. */
   readonly day: string;
   readonly reads: number;
 };
@@ -24,7 +24,7 @@ export function createReadCounts({ log, write }: ReadCountsParts) {
   const open = new Map<string, Open>();
   const writer = createBatchWriter<Open>({
     write(counts) {
-      // What comes while they are written is counted anew.
+      // Reads that come while these are written are counted anew.
       for (const count of counts) if (open.get(keyOf(count)) === count) open.delete(keyOf(count));
       return write(counts);
     },

@@ -56,7 +56,7 @@ const expiringBetween = (from: string, to: string) => `v.expires_at >= ${from} a
         and (newer.not_before is null or newer.not_before <= v.expires_at) and (newer.expires_at is null or newer.expires_at > v.expires_at)
     )`;
 
-/** Those first that expire first. */
+/** Sorted by expiry, the nearest first. */
 const expiring = statement<ExpiringRow, [from: Date, to: Date, afterTime: Date | undefined, afterId: string | undefined, limit: number]>(
   'overview.expiring',
   `

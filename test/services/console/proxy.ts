@@ -29,7 +29,7 @@ export async function startProxy(target: () => string) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What happens to calls from now on. */
+    /** The fate of calls from now on. */
     meet: (next: Step) => void (step = next),
     close(): void {
       server.close();

@@ -21,7 +21,7 @@ export type PasswordParts = {
 
 export const passwordPath = '/me/password';
 
-/** That of the first person is a setting; providers and proxies keep those of their people. */
+/** The password of the first person is a setting; providers and proxies keep those of their people. */
 export const hasPassword = ({ logins }: Pick<PasswordParts, 'logins'>, { source, subject }: Person): boolean =>
   source === 'local' && subject !== logins.first.subject;
 

@@ -16,7 +16,7 @@ export type Numbers = {
 
 type Figure = readonly [label: string, count: number | null | undefined, tone: Tone, href: string];
 
-/** What may be wrong is good at 0; the work of every day is neither good nor bad. */
+/** A count of faults is good at 0; the work of every day is neither good nor bad. */
 export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { relay, intake, links, listings }: Numbers): readonly Tile[] {
   const { now: words, system } = locale.t;
   const figures: readonly Figure[] = [

@@ -1,4 +1,4 @@
-// What was given up: since when, and why.
+// The messages that were given up: since when, and why.
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
@@ -9,7 +9,7 @@ import { section } from '../../view/shell.ts';
 import { count, time } from '../../view/texts.ts';
 
 export const DeadLetters = z.object({ items: z.array(DeadLetterItem) });
-/** Of each connection: of a list that is longer the oldest are enough. */
+/** So many of each connection are read; of a longer list the oldest are enough. */
 export const shownDeadLetters = 100;
 const shownReasons = 5;
 

@@ -1,4 +1,4 @@
-// What every part of an application's page has around it.
+// The frame of every part of an application's page.
 import { h, type VNode } from 'preact';
 import { Application } from '../../../secrets/contract.ts';
 import { pageRows, type Shown, type Visit } from '../../pages.ts';

@@ -20,7 +20,7 @@ import { valueFields } from './value-form.ts';
 type Version = AnswerOf<typeof SecretVersion>;
 type Kept = { readonly slug: string; readonly inherits: string | undefined; readonly versions: readonly Version[] };
 
-/** Of each environment, and fewer where there are many: a page has at most 1500 elements. The audit knows of those before. */
+/** So many of each environment, and fewer where there are many: a page has at most 1500 elements. The audit knows of those before. */
 const versionsFor = (environments: number) => Math.max(3, Math.min(10, Math.floor(40 / environments)));
 
 const show = page({

@@ -9,7 +9,7 @@ import { newSecretActions } from './new-secret.ts';
 import { secretPages } from './secret.ts';
 import { versionActions } from './versions.ts';
 
-// Those whose addresses hold a name of any kind come last.
+// Pages whose addresses hold a name of any kind come last.
 export const secretsPages = [
   ...applicationPages,
   ...auditPages,

@@ -29,9 +29,9 @@ export type AppPart = z.output<typeof AppPart>;
 export const PartQuery = z.object({
   part: AppPart.default('secrets'),
   q: z.string().optional(),
-  /** Of the matrix: secrets that lack a value. */
+  /** In the matrix: secrets that lack a value. */
   lacking: z.literal('true').optional(),
-  /** Of the configuration: entries that environments have differently. */
+  /** In the configuration: entries that environments have differently. */
   differing: z.literal('true').optional(),
   after: z.string().optional(),
 });

@@ -70,7 +70,7 @@ export type Place = { readonly environment: string; readonly version: number };
 export const addedIn = ({ t, format }: Locale, places: readonly Place[]): string =>
   places.length === 0 ? t.secrets.add.nothing : t.secrets.add.done(format.list(places.map(({ environment }) => environment)));
 
-/** What is wrong with a form before the service is asked. @throws Problem 400 */
+/** The faults of a form, before the service is asked. @throws Problem 400 */
 export function requireValue({ locale, person }: Pick<Visit, 'locale' | 'person'>, { environment, value, generate, expiresAt }: Entered): void {
   const { add } = locale.t.secrets;
   if (environment.length === 0) throw Common.invalid({ errors: { environment: [add.noEnvironment] } });

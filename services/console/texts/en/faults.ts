@@ -1,2 +1,2 @@
-// What the services say of entries is English already.
+// The services' messages on entries are English already.
 export const faults: readonly (readonly [RegExp, string])[] = [];

@@ -8,7 +8,7 @@ export const now = {
   wellLead: 'Every service is ready, and nothing was given up.',
   notWell: 'Something needs a look',
   notWellLead: 'The marks below show which service, queue or connection.',
-  waits: 'What waits',
+  waits: 'Waiting',
   listings: 'Listings to decide',
   links: 'Links to decide',
   failedNotifications: 'Notifications that failed',

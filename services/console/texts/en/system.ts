@@ -153,7 +153,7 @@ export const system = {
   },
   workers: {
     title: 'Workers',
-    lead: 'What takes messages out of the queues, cleans up and reconciles; and each run.',
+    lead: 'Programs that take messages out of the queues, clean up and reconcile; and each run.',
     worker: 'Worker',
     running: 'Running',
     lastRun: 'Last run',
@@ -173,7 +173,7 @@ export const system = {
     title: 'Notifications',
     lead: 'Messages about events, by mail, push or webhook.',
     none: 'No notification was made yet',
-    noneHint: 'The rules of the intake say which events are told, and to whom.',
+    noneHint: 'The rules of the intake say which events are sent, and to whom.',
     content: 'Content',
     states: { pending: 'waits', sent: 'sent', failed: 'failed' },
     channel: 'Channel',

@@ -18,7 +18,7 @@ export const hostile = `<script>alert(1)</script>`;
 export const consoleToken = secretValue('the token of the console');
 export const inDays = (days: number) => new Date(Date.now() + days * 86_400_000 + 60_000).toISOString();
 export const placeOf = ({ status, headers }: Page) => [status, headers.get('location')];
-/** What the script gets to take an action back. */
+/** The script gets it to take an action back. */
 export const undoOf = ({ text }: Page) => JSON.parse(text).undo;
 /** The link to the next page. */
 export const nextIn = (text: string) => (/href="([^"]*after=[^"]*)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
@@ -61,7 +61,7 @@ export function useSecrets() {
     get app() {
       return app;
     },
-    /** What happens to calls of the console, until the end of the test. */
+    /** The fate of calls of the console, until the end of the test. */
     meet: (step: Step) => proxy.meet(step),
     /** As the administrator, below the application. */
     manage: (method: string, path: string, body?: unknown) => manage(service.url, method, `/${app.slug}${path}`, body),

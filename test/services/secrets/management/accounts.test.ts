@@ -48,7 +48,7 @@ describe('ServiceAccounts of an application', () => {
     it('answers 409 above 100 accounts, also when many come at once', async () => {
       const bindFrom = (from: number, count: number) =>
         Promise.all(Array.from({ length: count }, async (_, index) => (await bind(`${namespace}/account-${from + index}`)).status));
-      // Of very many at once a busy service answers some 503.
+      // A busy service answers 503 to some of very many at once.
       for (let from = 0; from < 95; from += 5) expect(new Set(await bindFrom(from, 5))).to.deep.equal(new Set([200]));
       expect((await bindFrom(95, 8)).toSorted()).to.deep.equal([200, 200, 200, 200, 200, 409, 409, 409]);
     });
