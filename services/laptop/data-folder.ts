@@ -103,7 +103,8 @@ export async function withLaptopSettings(data: string, environment: Environment,
   const file = join(data, 'credentials.env');
   const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
-  if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set what --help lists`);
+  const instead = reads.filter((name) => namesService.test(name)).join(' or ') || 'what --help lists';
+  if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);
   if ((await lockOf(data).holder()) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
   const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data), ...(await readAddresses(data)) };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };

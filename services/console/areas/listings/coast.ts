@@ -60,8 +60,7 @@ export function projection([west, south, east, north]: Box, width: number) {
 }
 export type Projection = ReturnType<typeof projection>;
 
-/** A page shows some of what is beside the box, where it has other proportions. */
-const margin = 250;
+const margin = 20;
 /** Points nearer than this many units are one. Coordinates of the path count such steps, which are whole numbers. */
 export const pathStep = 0.8;
 

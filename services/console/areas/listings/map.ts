@@ -15,6 +15,8 @@ import { areaTabs, linkButton } from './tabs.ts';
 
 const path = '/listings/map';
 const width = 400;
+/** In pixels of a page: the most that its column has. */
+const shownWidth = 704;
 const PartOfMap = FilteredQuery.extend({ bbox: z.string().optional(), status: PropertyStatus.optional().catch(undefined) });
 type Map = AnswerOf<typeof PropertyMap>;
 type Cluster = Map['clusters'][number];
@@ -81,7 +83,14 @@ function drawing(locale: Locale, { clusters, counted }: Map, shown: Shown & { re
   const place = projection(shown.box, width);
   return h(
     'svg',
-    { class: 'coast', viewBox: `0 0 ${width} ${place.height}`, role: 'group', 'aria-labelledby': 'map-title' },
+    {
+      class: 'coast',
+      width: shownWidth,
+      height: Math.round((shownWidth * place.height) / width),
+      viewBox: `0 0 ${width} ${place.height}`,
+      role: 'group',
+      'aria-labelledby': 'map-title',
+    },
     h('title', { id: 'map-title' }, map.described(counted)),
     h('path', { class: 'land', d: outlineOf(shown.rings, place), transform: `scale(${pathStep})` }),
     // The smallest come last, above the others.

@@ -27,7 +27,7 @@ describeWith(chromium, 'listings in a browser', () => {
   it('finds the default preset by the area, and approves with one click', async () => {
     await running.preset({ name: 'Cheap', maxPrice: 1500, isDefault: true });
     await page.goto('/');
-    await page.getByRole('link', { name: 'Listings' }).click();
+    await page.getByRole('link', { name: 'Listings' }).first().click();
     expect(await rows()).to.equal(1);
     await page.getByRole('button', { name: 'Approve' }).first().click();
     await isNow('studio', 'approved');

@@ -217,7 +217,7 @@ describe('plots', () => {
 describe('a page', () => {
   it('says where it is, what waits and how it looks', () => {
     const rendered = renderPage(galleryFrame(), { title: 'Links', area: 'links', body: stale(english, '2026-11-26T11:00:00Z') });
-    expect(rendered).to.match(/^<!doctype html><html lang="en" data-theme="auto" data-density="normal" data-keys="on">/);
+    expect(rendered).to.match(/^<!doctype html><html lang="en" data-theme="auto" data-density="normal" data-keys="on"/);
     expect(rendered).to.include('<title>Links · Signalbox</title>').and.include('href="/links" aria-current="page"').and.include('24 wait');
   });
 
