@@ -15,6 +15,15 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
+/** The JSON value of a text that may be none; undefined then. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const [quote, backslash, comma, brace, bracket] = Buffer.from('"\\,{[');
 
 /** How many values JSON text holds at most, by its structural characters: `{`, `[` and `,` outside of strings. A few milliseconds a MiB. */

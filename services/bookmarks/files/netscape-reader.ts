@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { Parser } from 'htmlparser2';
 import { z } from 'zod';
+import { jsonIn } from '../../platform/json.ts';
 import { FolderInput, Problems } from '../contract.ts';
 
 /** A folder of the file. Undefined instead of a folder means the top. */
@@ -274,14 +275,7 @@ const isSet = (value = '') => /^(?:1|true|yes)$/i.test(value.trim());
 const TagList = z.array(z.string());
 
 /** Our own export writes the tags as JSON when one of them has a comma. */
-function tagsOf(list: string | undefined): string[] | undefined {
-  if (list === undefined) return undefined;
-  try {
-    return TagList.safeParse(JSON.parse(list)).data;
-  } catch {
-    return undefined; // another program's attribute of that name
-  }
-}
+const tagsOf = (list = ''): string[] | undefined => TagList.safeParse(jsonIn(list)).data;
 
 /** Seconds since 1970; a few programs write milliseconds or microseconds. */
 function dateOf(added = ''): Date | undefined {

@@ -1,5 +1,6 @@
 // The orders of the list of bookmarks, and the cursor at which a page of one begins.
 import { z } from 'zod';
+import { jsonIn } from '../../platform/json.ts';
 import { textFor } from '../../platform/schema.ts';
 
 /** `match` is the order of a search that asks for no other. */
@@ -61,9 +62,5 @@ function keysOf(position: Position): readonly unknown[] {
 }
 
 function read(text: string): Position | undefined {
-  try {
-    return Keys.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))).data;
-  } catch {
-    return undefined; // no JSON, so no cursor
-  }
+  return Keys.safeParse(jsonIn(Buffer.from(text, 'base64url').toString('utf8'))).data;
 }

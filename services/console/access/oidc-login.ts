@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { clientIn } from '../../platform/client-address.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { answer, type AnyRoute, route, type RouteRequest } from '../../platform/http/route.ts';
+import { jsonIn } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { anyAnswer } from '../pages.ts';
@@ -138,16 +139,9 @@ const writeAttempt = (headers: IncomingHttpHeaders, attempt: Attempt | undefined
 
 function readAttempt(headers: IncomingHttpHeaders, now: Date): Attempt | undefined {
   const text = Buffer.from(readCookie(headers, 'attempt') ?? '', 'base64url').toString('utf8');
+  // Another cookie than ours may hold anything.
   const [secret, begunAtMs, isAgain, to] = StoredAttempt.safeParse(jsonIn(text)).data ?? [];
   if (secret === undefined || begunAtMs === undefined || isAgain === undefined) return undefined;
   const isLate = now.getTime() - begunAtMs > attemptSeconds * 1000;
   return isLate ? undefined : { secret, begunAtMs, isAgain, to: ownPath(to) };
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // another cookie than ours
-  }
 }

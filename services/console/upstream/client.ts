@@ -2,7 +2,7 @@
 import { codeOf, describeError } from '../../platform/errors.ts';
 import type { Schema } from '../../platform/http/route.ts';
 import { type AnswerOf, readAnswer } from '../../platform/http/wire.ts';
-import { objectAt, parseJson, textAt } from '../../platform/json.ts';
+import { jsonIn, objectAt, textAt } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common, Problem } from '../../platform/problem.ts';
@@ -176,8 +176,8 @@ function faultOf(service: ServiceName, error: unknown): Problem {
 
 /** A refusal of the service in words that a page shows. */
 function refusalOf(service: ServiceName, { status, headers }: Response, text: string): Problem {
-  const body = readOrNothing(text);
-  // A problem document, or the envelope of the link digest.
+  // A problem document, or the envelope of the link digest; none where something in between answered.
+  const body = jsonIn(text);
   const detail = textAt(body, 'detail') ?? textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? textAt(body, 'title');
   const said = { service, ...(detail !== undefined && { detail }) };
   const retryAfter = headers.get('retry-after');
@@ -185,14 +185,6 @@ function refusalOf(service: ServiceName, { status, headers }: Response, text: st
   if (status === 400 || status === 422) return Common.invalid({ ...said, errors: objectAt(body, 'errors') ?? {} });
   if (status === 429 || status === 503) return Problems.busy({ ...said, ...(retryAfter !== null && { headers: { 'Retry-After': retryAfter } }) });
   return status < 500 ? Problems.notAllowed(said) : Problems.serviceFailed({ service });
-}
-
-function readOrNothing(text: string): unknown {
-  try {
-    return parseJson(Buffer.from(text));
-  } catch {
-    return undefined; // something in between answered
-  }
 }
 
 function measure(metrics: Metrics, service: ServiceName, isRefused: () => boolean) {

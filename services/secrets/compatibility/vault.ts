@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { RefusalForm } from '../../platform/http/refusals.ts';
 import { throwingGuard } from '../../platform/http/credentials.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../../platform/http/route.ts';
-import { isObject, named, parseJson } from '../../platform/json.ts';
+import { isObject, jsonIn, named, parseJson } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
@@ -245,14 +245,7 @@ async function requireKey(reader: SecretReader, headers: IncomingHttpHeaders): P
 const readVersion = (text = '0'): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 
 /** JSON text of an object. */
-function dataOf(value: string): string {
-  try {
-    if (isObject(JSON.parse(value))) return value;
-  } catch {
-    // Not JSON: text.
-  }
-  return JSON.stringify({ value });
-}
+const dataOf = (value: string): string => (isObject(jsonIn(value)) ? value : JSON.stringify({ value }));
 
 const versionOf = ({ properties: { version, createdOn } }: ConsumerSecret) => ({
   version,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Message } from '../../platform/broker/broker.ts';
-import { memberAt } from '../../platform/json.ts';
+import { jsonIn, memberAt } from '../../platform/json.ts';
 
 const Time = z.iso.datetime().transform((text) => new Date(text));
 
@@ -53,13 +53,13 @@ export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): 
 export type Corrupt = { readonly corrupt: string };
 
 /** The header of a file; undefined when it is damaged or no spool file. */
-export const decodeFirstLine = (line: string) => FirstLine.safeParse(tryToParse(line)).data;
+export const decodeFirstLine = (line: string) => FirstLine.safeParse(jsonIn(line)).data;
 
 /** The payload of the delivery is a view of `content`. */
 export function decodeSpooled(content: Buffer): SpooledDelivery | Corrupt {
   const end = content.indexOf('\n');
   if (end < 0) return { corrupt: 'the first line does not end' };
-  const header = tryToParse(content.toString('utf8', 0, end));
+  const header = jsonIn(content.toString('utf8', 0, end));
   const parsed = FirstLine.safeParse(header);
   if (!parsed.success) return { corrupt: faultOf(header) };
   const { message, reason, spooledAt, payload } = parsed.data;
@@ -72,14 +72,6 @@ export function decodeSpooled(content: Buffer): SpooledDelivery | Corrupt {
 function faultOf(header: unknown): string {
   const found = memberAt(header, 'version');
   return typeof found === 'number' && found !== version ? `this release reads version ${version}, not ${found}` : 'the first line is not a header';
-}
-
-function tryToParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // as good as any other value that is not a header
-  }
 }
 
 export type SpoolFile = {

@@ -2,6 +2,7 @@
 import { h, type VNode } from 'preact';
 import { z } from 'zod';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { jsonIn, textAt } from '../../../platform/json.ts';
 import { Common } from '../../../platform/problem.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { askedConnections, DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
@@ -188,19 +189,10 @@ const ExactReason = z
   .string()
   .max(20_000)
   .transform((given, { addIssue }) => {
-    const reason = textIn(given);
+    const reason = textAt(jsonIn(given));
     if (reason === undefined || reason === '') addIssue({ code: 'custom', message: 'must be a text as JSON' });
     return reason ?? '';
   });
-
-function textIn(json: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined; // no form of the console sends this
-  }
-}
 
 const short = z.string().min(1).max(200).optional();
 const Selector = z
