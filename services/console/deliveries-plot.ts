@@ -5,7 +5,7 @@ import { Statistics } from '../webhook-intake/contract.ts';
 import type { Visit } from './pages.ts';
 import { besideMs } from './parts.ts';
 import type { Locale } from './view/locale.ts';
-import { stackedBars } from './view/plots.ts';
+import { stackedBars, withOthers } from './view/plots.ts';
 
 export const PlotSpan = z.enum(['hours', 'days']);
 export type PlotSpan = z.output<typeof PlotSpan>;
@@ -13,7 +13,6 @@ export type PlotSpan = z.output<typeof PlotSpan>;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
-const mostSeries = 5;
 
 /** Statistics are counted by source, forge and event. */
 export type Plotted = {
@@ -81,10 +80,5 @@ function largest(series: readonly Counted[], { by, starts, others }: Largest) {
     return { name, values, sum: values.reduce((all, value) => all + value, 0) };
   });
   const sorted = sums.filter(({ sum }) => sum > 0).toSorted((one, other) => other.sum - one.sum);
-  if (sorted.length <= mostSeries) return sorted;
-  const rest = sorted.slice(mostSeries - 1);
-  return [
-    ...sorted.slice(0, mostSeries - 1),
-    { name: others, values: starts.map((_, index) => rest.reduce((all, { values }) => all + (values[index] ?? 0), 0)) },
-  ];
+  return withOthers(sorted, others);
 }

@@ -24,6 +24,19 @@ export type Place = {
 export type Bar = Place & { readonly value: number; readonly href?: string | undefined };
 export type Series = { readonly name: string; readonly values: readonly number[] };
 
+/** Several series as one. */
+export const together = (name: string, all: readonly Series[]): Series => ({
+  name,
+  values: all[0]?.values.map((_, index) => all.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)) ?? [],
+});
+
+/** A legend of more is hard to read. */
+const mostSeries = 5;
+
+/** The first series, and the others together. */
+export const withOthers = (all: readonly Series[], others: string): readonly Series[] =>
+  all.length <= mostSeries ? all : [...all.slice(0, mostSeries - 1), together(others, all.slice(mostSeries - 1))];
+
 const height = 150;
 const headroom = 10;
 const footroom = 22;

@@ -5,10 +5,9 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Visit } from '../../pages.ts';
 import { besideMs, faultOf, type Part, partOf } from '../../parts.ts';
 import type { Locale } from '../../view/locale.ts';
-import { stackedBars } from '../../view/plots.ts';
+import { stackedBars, withOthers } from '../../view/plots.ts';
 import { appRoot } from './application-page.ts';
 
-const mostSeries = 5;
 /** Days between labels, the last of which is that of today. */
 const tickDays = 9;
 const dayMs = 86_400_000;
@@ -41,16 +40,6 @@ function readsPlot(locale: Locale, { from, to, series }: Reads): VNode {
   return stackedBars(
     locale,
     { id: 'reads', title: reads.title, description: reads.description(locale.format.number(total)) },
-    { places, series: fewer(all, reads.others) },
+    { places, series: withOthers(all, reads.others) },
   );
-}
-
-type Series = { readonly name: string; readonly values: readonly number[] };
-
-/** The first ones, and the others together. */
-function fewer(all: readonly Series[], others: string): readonly Series[] {
-  if (all.length <= mostSeries) return all;
-  const [first, rest] = [all.slice(0, mostSeries - 1), all.slice(mostSeries - 1)];
-  const sums = all[0]?.values.map((_, index) => rest.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)) ?? [];
-  return [...first, { name: others, values: sums }];
 }

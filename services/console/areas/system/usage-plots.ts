@@ -3,7 +3,7 @@ import { h, type VNode } from 'preact';
 import { type Brokers, type Connection, type DailyUsage, shareOf, shareText } from '../../connections.ts';
 import type { Forecast } from '../../forecast.ts';
 import { createLocale, type Locale } from '../../view/locale.ts';
-import { lines, stackedBars } from '../../view/plots.ts';
+import { lines, type Series, stackedBars, together } from '../../view/plots.ts';
 
 const dayMs = 86_400_000;
 const shownDays = 31;
@@ -42,15 +42,12 @@ function perDay(locale: Locale, days: DailyUsage): VNode {
   return stackedBars(locale, plot, { places, series });
 }
 
-type Named = { readonly name: string; readonly values: readonly number[] };
-
 /** By name; beyond five the smallest ones together. */
-function largest(series: readonly Named[], others: string): readonly Named[] {
+function largest(series: readonly Series[], others: string): readonly Series[] {
   const kept = series.toSorted((one, other) => sum(other.values) - sum(one.values)).slice(0, mostSeries);
   const rest = series.filter((one) => !kept.includes(one));
   const byName = kept.toSorted((one, other) => one.name.localeCompare(other.name, 'en', { numeric: true }));
-  const [first] = rest;
-  return first ? [...byName, { name: others, values: first.values.map((_, index) => sum(rest.map(({ values }) => values[index] ?? 0))) }] : byName;
+  return rest.length > 0 ? [...byName, together(others, rest)] : byName;
 }
 
 type Month = { readonly connection: Connection; readonly index: number; readonly days: DailyUsage; readonly forecast: Forecast | undefined };
