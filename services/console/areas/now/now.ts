@@ -21,11 +21,11 @@ import { DeadLetters, deadLetterSection, shownDeadLetters } from './dead-letters
 import { expiringSection, shownExpiring } from './expiring.ts';
 
 /** The first page is there in time, whatever a service is at. */
-const patienceMs = 4000;
+const partMs = 4000;
 
-const soon = <T>(work: Promise<T>): Promise<Part<T>> => withTimeout<Part<T>>(partOf(work), patienceMs, () => ({ problem: Problems.serviceSlow() }));
+const soon = <T>(work: Promise<T>): Promise<Part<T>> => withTimeout<Part<T>>(partOf(work), partMs, () => ({ problem: Problems.serviceSlow() }));
 
-type Verdict = { readonly service: ServiceName; readonly state: 'ready' | 'unready' | 'away' | 'slow' | 'refused' };
+type ServiceState = { readonly service: ServiceName; readonly state: 'ready' | 'unready' | 'away' | 'slow' | 'refused' };
 
 const now = page({
   path: '/',
@@ -33,11 +33,11 @@ const now = page({
   async show(visit) {
     const { locale, has } = visit;
     const { now: words } = locale.t;
-    const [verdicts, found] = await Promise.all([Promise.all(services.filter(has).map((service) => verdictOf(visit, service))), look(visit)]);
+    const [states, found] = await Promise.all([Promise.all(services.filter(has).map((service) => askService(visit, service))), look(visit)]);
     const waiting = attention(visit, found.numbers);
     const brokers = found.brokers?.value;
     const tones = [...waiting.map(({ tone }) => tone), ...(brokers?.connections.map(toneOf) ?? [])];
-    const isWell = found.isWhole && verdicts.every(({ state }) => state === 'ready') && tones.every((tone) => tone === 'good' || tone === 'plain');
+    const isWell = found.isWhole && states.every(({ state }) => state === 'ready') && tones.every((tone) => tone === 'good' || tone === 'plain');
     return {
       title: locale.t.view.areas.now,
       body: [
@@ -49,7 +49,7 @@ const now = page({
           found.plot?.value ? section(locale.t.view.areas.events, found.plot.value) : null,
         ]),
         found.expiring?.value ? expiringSection(locale, found.expiring.value) : null,
-        section(words.services, verdicts.length > 0 ? verdictTable(visit, verdicts) : h('p', { class: 'quiet' }, words.noServices)),
+        section(words.services, states.length > 0 ? serviceTable(visit, states) : h('p', { class: 'quiet' }, words.noServices)),
       ],
     };
   },
@@ -76,26 +76,26 @@ async function look(visit: Visit) {
   return { numbers, brokers, plot, expiring, deadLetters, isWhole };
 }
 
-async function verdictOf({ ask }: Visit, service: ServiceName): Promise<Verdict> {
+async function askService({ ask }: Visit, service: ServiceName): Promise<ServiceState> {
   const { value, problem } = await soon(ask(service).get('/health/ready', Readiness));
   return { service, state: problem ? stateOf(problem) : value.status };
 }
 
-function stateOf({ kind }: Problem): Verdict['state'] {
+function stateOf({ kind }: Problem): ServiceState['state'] {
   if (kind.type === Problems.serviceAway.type) return 'away';
   if (kind.type === Problems.serviceSlow.type) return 'slow';
   return kind.type === Problems.credentialRefused.type ? 'refused' : 'unready';
 }
 
-const stateTones: Readonly<Record<Verdict['state'], Tone>> = { ready: 'good', unready: 'warn', away: 'bad', slow: 'bad', refused: 'bad' };
+const stateTones: Readonly<Record<ServiceState['state'], Tone>> = { ready: 'good', unready: 'warn', away: 'bad', slow: 'bad', refused: 'bad' };
 
-function verdictTable({ locale }: Visit, verdicts: readonly Verdict[]): VNode {
+function serviceTable({ locale }: Visit, states: readonly ServiceState[]): VNode {
   const { now: words } = locale.t;
-  const columns: readonly Column<Verdict>[] = [
+  const columns: readonly Column<ServiceState>[] = [
     { label: words.service, kind: 'main', cell: ({ service }) => words.names[service] },
     { label: words.state, cell: ({ state }) => badge(stateTones[state], words.states[state]) },
   ];
-  return table({ caption: words.services, columns, items: verdicts, idOf: ({ service }) => service });
+  return table({ caption: words.services, columns, items: states, idOf: ({ service }) => service });
 }
 
 const connectionSection = ({ locale }: Visit, { connections, forecasts }: Brokers): VNode =>

@@ -44,13 +44,13 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
   const { secrets } = locale.t;
   const isEditor = may(area, 'editor');
   const path = secretPath(app, name);
-  const shelves = kept.map((one) => shelf(locale, path, { ...one, isEditor }));
+  const lists = kept.map((one) => versionList(locale, path, { ...one, isEditor }));
   const forms = isEditor ? formsOf(locale, path, { kept, chosen, returned }) : null;
   return {
     title: name,
     body: [
       pageHead({ title: name, trail: [{ label: app, href: appPath(app) }], lead: secret.description, actions: actionsOf(locale, names, isEditor) }),
-      h('div', { class: 'columns' }, h('div', { class: 'part' }, shelves), forms),
+      h('div', { class: 'columns' }, h('div', { class: 'part' }, lists), forms),
       readsPart(visit, reads),
       may(area, 'admin')
         ? confirmByName(locale, {
@@ -81,10 +81,10 @@ const actionsOf = ({ t: { secrets } }: Locale, { app, secret }: SecretNames, isE
     : null,
 ];
 
-type Shelf = Kept & { readonly isEditor: boolean };
+type VersionList = Kept & { readonly isEditor: boolean };
 
 /** The versions of an environment, newest first. */
-function shelf(locale: Locale, path: string, { slug, inherits, versions, isEditor }: Shelf): VNode {
+function versionList(locale: Locale, path: string, { slug, inherits, versions, isEditor }: VersionList): VNode {
   const { secrets } = locale.t;
   if (versions.length === 0) {
     const words = inherits === undefined ? badge('warn', secrets.missing) : h('p', { class: 'quiet' }, secrets.inherits(inherits));
@@ -101,7 +101,7 @@ function shelf(locale: Locale, path: string, { slug, inherits, versions, isEdito
       isEditor ? buttonsOf(locale, `${path}/versions/${encodeURIComponent(slug)}/${version.version}`, { version, isNewest: version === versions[0] }) : null,
     ],
   });
-  return section(slug, h('div', { class: 'shelf' }, list));
+  return section(slug, h('div', { class: 'versions' }, list));
 }
 
 const isServed = ({ now }: Locale, { isEnabled, notBefore, expiresAt }: Version): boolean =>

@@ -29,14 +29,14 @@ const show = page({
       title: system.dead.title,
       body: [
         pageHead({ title: first?.event ?? system.dead.title, trail: [{ label: system.deadLetters, href: path }], lead: code(params.messageId) }),
-        items.map((one) => partOf(visit, one)),
+        items.map((one) => messageSection(visit, one)),
       ],
     };
   },
 });
 
 /** The message as it lies in one place: it may be dead in both queues, and on several connections. */
-function partOf(visit: Visit, one: Detail): VNode {
+function messageSection(visit: Visit, one: Detail): VNode {
   const { locale, may } = visit;
   const { system } = locale.t;
   const { connection, queue, reason, diedAt, returns, deliveryId, bytes, body, headers } = one;
