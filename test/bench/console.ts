@@ -1,10 +1,10 @@
 // The console: a page against the call of the service's API that it shows, memory, and how long a key takes to be seen while the service is slow.
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { apiKey, migrations } from '../services/bookmarks/service.ts';
+import { startProxy } from '../services/console/proxy.ts';
 import { createBrowser, migrations as consoleMigrations, password } from '../services/console/service.ts';
 import { sharedChromium } from '../support/chromium.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -26,10 +26,11 @@ async function setUp() {
   await migrate(postgres.url, { schema: 'console', directory: consoleMigrations }, silentLog);
   await fillBookmarks(postgres.url, bookmarks);
   const service = await startService('bookmarks', { DATABASE_URL: postgres.url, Bookmarks__ApiKeys: apiKey });
-  const slow = await startSlow(service.port);
+  const slow = await startProxy(() => `http://127.0.0.1:${service.port}`);
+  slow.meet(() => sleep(slowMs, undefined));
   const settings = { DATABASE_URL: postgres.url, APP_ENV: 'development', Console__AdminPassword: password, Console__BookmarksKey: apiKey };
-  const startConsole = (port: number) => startService('console', { ...settings, Console__BookmarksUrl: `http://127.0.0.1:${port}` });
-  const programs = [service, await startConsole(service.port), await startConsole(slow.port)] as const;
+  const startConsole = (url: string) => startService('console', { ...settings, Console__BookmarksUrl: url });
+  const programs = [service, await startConsole(`http://127.0.0.1:${service.port}`), await startConsole(slow.url)] as const;
   return {
     service,
     console: programs[1],
@@ -40,23 +41,6 @@ async function setUp() {
       await postgres.close();
     },
   };
-}
-
-/** Passes requests on after a while. */
-async function startSlow(port: number) {
-  const server = createServer((asked, answer) => {
-    setTimeout(() => {
-      const { method, url: path, headers } = asked;
-      const further = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
-        answer.writeHead(response.statusCode ?? 502, response.headers);
-        response.pipe(answer);
-      });
-      further.on('error', () => answer.destroy());
-      asked.pipe(further);
-    }, slowMs);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
 /** @returns the cookies of a person who has logged in */

@@ -1,29 +1,33 @@
 // Between the console and a real service: each call goes on to it, unless a test steps in.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as forward, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 
-export type Call = { readonly method: string; readonly path: string };
+export type Call = {
+  readonly method: string;
+  readonly path: string;
+  /** Resolves when the console has the answer, or has left. */
+  readonly ended: Promise<unknown>;
+};
 /** `hang`: no answer; `fail`: 500 in place of the service; `lost`: the service does its work, and 500 is the answer. */
 type Fate = 'hang' | 'fail' | 'lost' | undefined;
 export type Step = (call: Call) => Fate | Promise<Fate>;
 
-const passed = ['authorization', 'x-api-key', 'content-type', 'accept', 'x-request-id', 'x-signalbox-actor'];
-
 export async function startProxy(target: () => string) {
   let step: Step = () => undefined;
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = 'GET', url: path = '/' } = request;
-    const body = await buffer(request);
-    const fate = await step({ method, path });
+    const { method = 'GET', url: path = '/', headers } = request;
+    const fate = await step({ method, path, ended: once(response, 'close') });
     if (fate === 'hang') return;
     if (fate === 'fail') return void response.writeHead(500).end('{}');
-    const headers = passed.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, String(request.headers[name])] as [string, string]]));
-    const answered = await fetch(target() + path, { method, headers, ...(body.length > 0 && { body: new Uint8Array(body) }) });
-    const text = Buffer.from(await answered.arrayBuffer());
-    if (fate === 'lost') return void response.writeHead(500).end('{}');
-    response.writeHead(answered.status, { 'Content-Type': answered.headers.get('content-type') ?? 'text/plain' }).end(text);
+    const forwarded = forward(target() + path, { method, headers }, (answer) => {
+      if (fate === 'lost') return void answer.resume().once('end', () => response.writeHead(500).end('{}'));
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    response.once('close', () => forwarded.destroy());
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
   }
   const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy())).listen(0, '127.0.0.1');
   await once(server, 'listening');
