@@ -45,7 +45,7 @@ describe('signalbox digest token', () => {
 
   it('says what is wrong, and prints no token', async () => {
     for (const [words, given, message] of [
-      [['digest', 'token'], {}, 'Jwt__Key is required and not set'],
+      [['digest', 'token'], {}, 'start Signalbox first (npm start), give --data its folder, or set Jwt__Key'],
       [['digest', 'token'], { Jwt__Key: 'short' }, 'Jwt__Key must have at least 32 bytes in each value'],
       [['digest', 'token', '--minutes', '0'], env, '--minutes must be a whole number between 1 and'],
     ] as const) {
