@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../time.ts';
+import { isUnavailable } from './errors.ts';
 
 /** A question in SQL with the types of its row and parameters. Each name has one text; Postgres plans it once a connection. */
 export type Statement<Row, Values extends readonly unknown[]> = {
@@ -189,6 +190,10 @@ function databaseOn(driver: pg.Pool): Database {
         if ((await first(tryToLock, name))?.locked !== true) return undefined;
         try {
           return await work();
+        } catch (error) {
+          // The unlock would wait for a server that hangs as long once more.
+          if (isUnavailable(error)) connection.giveUp();
+          throw error;
         } finally {
           // A connection that may still hold the lock is closed, which frees it.
           await first(unlock, name).catch(connection.giveUp);

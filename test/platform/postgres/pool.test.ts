@@ -282,6 +282,24 @@ describe('createPool', () => {
       hanging.close();
     });
 
+    it('hangs, work under a lock fails with its first statement without an answer', async () => {
+      const hanging = await startMuteable(new URL(database.url));
+      const own = createPool(hanging.url, { schema: 'public', log: silentLog, answerMs: 1000 });
+      let failed = (_: string) => undefined as void;
+      const first = new Promise<string>((resolve) => (failed = resolve));
+      const locked = own.whileLocked('chore', async () => {
+        hanging.mute();
+        await own.first(backend).catch((error: unknown) => {
+          setImmediate(failed, 'the statement');
+          throw error;
+        });
+      });
+      const ended = locked.catch((error: unknown) => isUnavailable(error));
+      expect(await Promise.race([ended, first])).to.equal(true);
+      await own.close();
+      hanging.close();
+    });
+
     it('restarts, idle connections are replaced without a word to the caller', async () => {
       const server = await startPostgres();
       const own = createPool(server.url, { schema: 'public', log: silentLog });
