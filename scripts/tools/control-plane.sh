@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # lib.sh sets run and tools.
 service_cidr=10.96.0.0/16
-users=(admin controller-manager scheduler proxy kubelet)
+# A cluster with nodes adds kubelet-NODE for each.
+users=(admin controller-manager scheduler proxy)
 
 # control_plane NAME ADDRESS PORT ETCD_PORT [PREFIX…]: starts each program as "PREFIX… program" and waits until it is ready
 control_plane() {
@@ -64,7 +65,9 @@ credentials() {
       printf '%s,system:kube-controller-manager,controller-manager\n' "$(cat controller-manager.token)"
       printf '%s,system:kube-scheduler,scheduler\n' "$(cat scheduler.token)"
       printf '%s,system:kube-proxy,proxy,system:node-proxier\n' "$(cat proxy.token)"
-      printf '%s,system:node:one,kubelet,system:nodes\n' "$(cat kubelet.token)"
+      for user in "${users[@]}"; do
+        if [[ $user == kubelet-* ]]; then printf '%s,system:node:%s,%s,system:nodes\n' "$(cat "$user.token")" "${user#kubelet-}" "$user"; fi
+      done
     } >tokens.csv
   ) 2>/dev/null
 }

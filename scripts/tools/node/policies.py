@@ -1,4 +1,4 @@
-"""Enforces NetworkPolicies on the one node: reads pods, namespaces and policies every second and writes nftables rules.
+"""Enforces NetworkPolicies on a node, in whose network namespace it runs: reads pods, namespaces and policies every second and writes nftables rules.
 
 It covers ingress and egress, peers by pod, namespace and IP block, ports by number, name and range, TCP, UDP and SCTP.
 A pod that no policy selects is open. Traffic from the node itself (probes) always passes, as the API demands.
