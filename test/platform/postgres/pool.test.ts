@@ -91,6 +91,15 @@ describe('createPool', () => {
     expect(slow).to.be.instanceOf(pg.DatabaseError).and.to.include({ code: '57014' });
   });
 
+  it('has the server end the session of a client that is gone within a minute', async () => {
+    const settings = statement<Record<'idle' | 'interval' | 'count', string>>(
+      'keepalives',
+      `select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval, current_setting('tcp_keepalives_count') as count`,
+    );
+    const { idle, interval, count } = (await pool.first(settings)) ?? { idle: 0, interval: 0, count: 0 };
+    expect(Number(idle) + Number(interval) * Number(count)).to.be.within(30, 60);
+  });
+
   it('fails a statement that waits too long for a lock, where it has a limit', async () => {
     const one = open(database.url);
     await one.run(insert, 'held');

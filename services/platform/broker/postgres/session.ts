@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { createSockets, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
+import { createSockets, deadClientOptions, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
 import { every, withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
@@ -165,6 +165,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     keepAlive: true,
+    options: deadClientOptions,
   };
   const pool = new pg.Pool({ ...connection, max: 4, idleTimeoutMillis: 60_000 });
   pool.on('error', (error) => log.debug({ error }, 'an idle broker connection broke'));
