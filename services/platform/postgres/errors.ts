@@ -26,8 +26,8 @@ export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return networkCodes.has(code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
-  // node-postgres gives these no code
-  return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
+  // node-postgres gives these no code, and the pool none to the last
+  return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout|in hot standby mode/i.test(error.message);
 }
 
 // Every statement would fail alike: connection, transaction state, credentials, catalog, rollback for the sake of others, names and rights,

@@ -81,6 +81,9 @@ export const deadClientOptions = '-c tcp_keepalives_idle=30 -c tcp_keepalives_in
 /** Kept open however long nothing is asked: opening one took above 5 s on a busy node. */
 const keptConnections = 2;
 
+/** A machine that is gone without a word is noticed after 20 s: Node asks every second, ten times. The kernel alone would begin after two hours. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** Opens nothing yet: the first question connects, so a database that is down does not stop a start. */
 export function createPool(url: string, options: PoolOptions): Pool {
   const { schema, log, metrics, name = 'database', maxConnections = 10, statementMs = 30_000, lockMs = 0, connectMs = 8000, answerMs = 0 } = options;
@@ -93,7 +96,8 @@ export function createPool(url: string, options: PoolOptions): Pool {
     connectionTimeoutMillis: connectMs,
     query_timeout: answerMs,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
+    ...keepAlive,
+    onConnect: refuseStandby, // eslint-disable-line @typescript-eslint/no-misused-promises -- pg-pool waits for it, though its type says void
     application_name: `signalbox-${schema}`,
     options: `-c search_path=${schema} -c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=60000 ${deadClientOptions}`,
     types,
@@ -106,6 +110,15 @@ export function createPool(url: string, options: PoolOptions): Pool {
     driver,
     close: () => sockets.close(driver.end()),
   };
+}
+
+/**
+ * As libpq does for `target_session_attrs=primary`. During a failover an address may lead to a standby for a moment: its reads lag behind,
+ * and a pool would keep the connection.
+ */
+async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
+  if (rows[0]?.isStandby !== false) throw new Error('server is in hot standby mode, a standby takes no writes');
 }
 
 function measurePool(metrics: Metrics, driver: pg.Pool, labels: { readonly schema: string; readonly pool: string }): void {
@@ -215,6 +228,7 @@ const ignore = () => undefined;
 export async function withConnection<T>(driver: pg.Pool, work: (connection: Connection) => Promise<T>): Promise<T> {
   const client = await driver.connect();
   let isGivenUp = false;
+  let isServerLost = false;
   // Lost between two questions, it tells so by an event that would end the process unheard; the next question fails with it.
   client.on('error', ignore);
   try {
@@ -226,13 +240,20 @@ export async function withConnection<T>(driver: pg.Pool, work: (connection: Conn
           ? Promise.reject(new Error('Connection terminated: a statement before this one had no answer'))
           : client.query(question, values).catch((error: unknown) => {
               isGivenUp ||= !(error instanceof pg.DatabaseError);
+              isServerLost ||= isGivenUp && isUnavailable(error);
               throw error;
             }),
     });
   } finally {
     client.off('error', ignore);
     client.release(isGivenUp);
+    if (isServerLost) closeIdle(driver);
   }
+}
+
+/** After a failover idle connections may lead to a machine that is gone: each would cost one more question its time. */
+function closeIdle(driver: pg.Pool): void {
+  for (let left = driver.idleCount; left > 0; left -= 1) driver.connect().then((client) => client.release(true), ignore);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
@@ -7,6 +8,7 @@ import { createPool, type Pool, type PoolOptions, statement, withVerifiedTls } f
 import { isUnavailable } from '../../../services/platform/postgres/errors.ts';
 import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, startPostgres, type TestDatabase } from '../../support/postgres.ts';
+import { startSwitch } from '../../support/switch.ts';
 import { eventually } from '../../support/wait.ts';
 
 const names = statement<{ name: string }>('names', 'select name from things order by name');
@@ -309,6 +311,52 @@ describe('createPool', () => {
       hanging.close();
     });
 
+    it('is gone without a word, one question fails and the next ones have new connections', async () => {
+      const port = Number(new URL(database.url).port);
+      const address = await startSwitch(port);
+      const url = new URL(database.url);
+      url.port = String(address.port);
+      const own = createPool(url.href, { schema: 'public', log: silentLog, maxConnections: 4, answerMs: 1000 });
+      const ask = () => own.first(statement<{ one: number }>('one', 'select 1 as one'));
+      const hold = () => own.first(statement('hold', 'select pg_sleep(0.2)'));
+      await Promise.all([hold(), hold(), hold(), hold()]);
+      expect(own.driver.idleCount).to.equal(4);
+      address.silence();
+      address.leadTo(port);
+      expect(isUnavailable(await ask().catch((error: unknown) => error))).to.equal(true);
+      expect(await Promise.all([ask(), ask(), ask(), ask()])).to.deep.equal(Array.from({ length: 4 }, () => ({ one: 1 })));
+      await own.close();
+      address.close();
+    });
+
+    it('is a standby, questions fail as unavailable until it is promoted', async () => {
+      const server = await startPostgres();
+      const admin = open(server.url);
+      await admin.driver.query(`do $$ begin execute format('copy (select 1) to %L', current_setting('data_directory') || '/standby.signal'); end $$`);
+      await server.stop();
+      await server.start();
+      const own = createPool(server.url, { schema: 'public', log: silentLog });
+      const ask = () => own.first(statement<{ one: number }>('one', 'select 1 as one'));
+      const error = await ask().catch((failure: unknown) => failure);
+      expect(isUnavailable(error)).to.equal(true);
+      expect(error).to.have.property('message').that.includes('standby');
+      expect(own.driver.totalCount).to.equal(0);
+      const promoting = new pg.Client({ connectionString: server.url });
+      await promoting.connect();
+      await promoting.query('select pg_promote()');
+      await promoting.end();
+      expect(await ask()).to.deep.equal({ one: 1 });
+      await own.close();
+      await server.close();
+    });
+
+    it('is gone without a word, its kernel is asked after 10 s whether it is there', async function () {
+      if (!existsSync('/proc/net/tcp')) return this.skip();
+      const own = open(database.url);
+      const { rows } = await own.driver.query<{ port: number }>('select inet_client_port() as port');
+      expect(keepAliveMsOf(rows[0]?.port ?? 0)).to.be.within(1, 10_000);
+    });
+
     it('restarts, idle connections are replaced without a word to the caller', async () => {
       const server = await startPostgres();
       const own = createPool(server.url, { schema: 'public', log: silentLog });
@@ -327,6 +375,16 @@ describe('createPool', () => {
     });
   });
 });
+
+/** Until the kernel's next keep-alive probe on the connection from this port, in hundredths of a second in the kernel's table. */
+function keepAliveMsOf(port: number): number {
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const line = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .find((one) => one.includes(` ${local} `) && one.indexOf(local) < 20);
+  const [, left] = / 02:([0-9A-F]{8}) /.exec(line ?? '') ?? [];
+  return left === undefined ? 0 : parseInt(left, 16) * 10;
+}
 
 describe('withVerifiedTls', () => {
   for (const [given, wanted] of [
