@@ -160,8 +160,8 @@ export function withoutDeath({ headers, ...message }: Message): Message {
   return { ...message, headers: { ...before, 'x-dead-returns': String(returnsOf({ headers }) + 1) } };
 }
 
-/** Between attempts to connect, to move a message, and to hand over a batch whose handler threw. */
-export const failurePause = { firstMs: 100, longestMs: 5000 };
+/** Between attempts to connect, to move a message, and to hand over a batch whose handler threw. After an outage work goes on within the longest. */
+export const failurePause = { firstMs: 100, longestMs: 2000 };
 
 /** @returns false when the signal ended the pause */
 export const pauseAfterFailure = (failures: number, signal: AbortSignal): Promise<boolean> => sleepUntil(signal, backOffMs(failures, failurePause));

@@ -52,7 +52,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const failed = (error: Error) => {
     if (isClosing) return; // the attempt that was under way
     const reason = describeRefusal(error, parts.url);
-    // The same fault every five seconds is one line, not a flood.
+    // The same fault every two seconds is one line, not a flood.
     if (reason !== lastFailure) log.error({ reason }, 'connecting to the broker failed, retrying');
     lastFailure = reason;
     lost(reason);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Db, PgBoss } from 'pg-boss';
 import { describeError, toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { createSockets, deadClientOptions, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
+import { createSockets, deadClientOptions, keepAlive, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
 import { every, withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
 import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
@@ -56,7 +56,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
         failures = 1;
       } catch (error) {
         const reason = describeError(error);
-        // The same fault every five seconds is one line, not a flood.
+        // The same fault every two seconds is one line, not a flood.
         if (reason !== lastFailure) log.error({ reason }, 'connecting to the embedded broker failed, retrying');
         lastFailure = reason;
         parts.onDisconnected(reason);
@@ -141,6 +141,7 @@ export class CommitUnknown extends Error {
 const connectTimeoutMs = 5000;
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
+/** Between two checks, and for the answer to one. */
 const listenerCheckMs = 5000;
 
 const ignore = () => undefined;
@@ -164,7 +165,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     stream: sockets.open,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
-    keepAlive: true,
+    ...keepAlive,
     options: deadClientOptions,
   };
   const pool = new pg.Pool({ ...connection, max: 4, idleTimeoutMillis: 60_000 });
@@ -198,7 +199,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     ended: (queue: string) => noteConsumer('advisory_unlock_shared', queue),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
-      const client = new pg.Client(connection);
+      const client = new pg.Client({ ...connection, query_timeout: listenerCheckMs });
       const closing = new AbortController();
       client.on('error', lost);
       client.on('end', () => lost(new Error('the connection ended')));

@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { startSwitch } from '../../../support/switch.ts';
+import { eventually } from '../../../support/wait.ts';
 import { collect, connect, generousMs, ids, message, newTopology, publish, until } from '../fixture.ts';
 
 describe('the embedded adapter', function () {
@@ -46,6 +48,24 @@ describe('the embedded adapter', function () {
     await until(async () => (await jobs(first)) === 0, 'the owner has finished');
     expect(started).to.equal(1);
     expect(ids(seen.deliveries)).to.deep.equal([]);
+  });
+
+  it('connects anew to a server that is gone without a word', async () => {
+    const port = Number(new URL(database.url).port);
+    const address = await startSwitch(port);
+    const url = new URL(database.url);
+    url.port = String(address.port);
+    const { topology } = newTopology();
+    const broker = connect(url.href, topology);
+    open.push(broker);
+    await broker.ready(generousMs);
+    address.silence();
+    address.leadTo(port);
+    // Sooner than any statement of the broker times out, the longest after 20 s.
+    await eventually(() => !broker.isConnected, { withinMs: 15_000 });
+    await broker.ready(generousMs);
+    await publish(broker, message('a'));
+    address.close();
   });
 
   async function jobs(queue: string): Promise<number> {
