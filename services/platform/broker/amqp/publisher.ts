@@ -59,6 +59,8 @@ type PendingPublish = {
   readonly options: Options.Publish;
   /** The server returned it: no queue takes it. Its confirm still follows. */
   isReturned: boolean;
+  /** When it was written, by `performance.now()`. */
+  writtenAt: number;
   /** Only the first answer counts. */
   readonly answer: (result: PublishResult) => void;
 };
@@ -73,6 +75,8 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
   /** Each with the async context that it was published in: the trace that it is written into. */
   const waiting = new Map<PendingPublish, ReturnType<typeof AsyncLocalStorage.snapshot>>();
   const unconfirmed = new Set<PendingPublish>();
+  /** By `performance.now()`. */
+  let lastConfirmAt = 0;
 
   const isOpen = () => isWritable && unconfirmed.size < maxUnconfirmed;
   const tooLarge = (): PublishResult => ({ outcome: 'refused', reason: `larger than the ${maxBytes} bytes that the server takes` });
@@ -85,9 +89,11 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
         // amqplib tells of a lost channel here first; what waits may fit the next one.
         if (error !== null && !isNack(error)) channel = null;
         unconfirmed.delete(pending);
+        lastConfirmAt = performance.now();
         pending.answer(resultOf(pending, error));
         flush();
       });
+      pending.writtenAt = performance.now();
       unconfirmed.add(pending);
     } catch (error) {
       // amqplib encodes before it writes, so nothing has left: a property that AMQP cannot hold.
@@ -149,12 +155,14 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
     publish(message: Message, timeoutMs: number, target: Target): Promise<PublishResult> {
       const { promise, resolve } = Promise.withResolvers<PublishResult>();
       const options = toPublishOptions(message, target.attempt);
-      const pending: PendingPublish = { target, body: message.body, options, isReturned: false, answer: resolve };
+      const pending: PendingPublish = { target, body: message.body, options, isReturned: false, writtenAt: 0, answer: resolve };
       if (channel && isOpen() && waiting.size === 0) write(channel, pending);
       else waiting.set(pending, AsyncLocalStorage.snapshot());
       return withTimeout(promise, timeoutMs, () => {
         if (waiting.delete(pending)) return { outcome: 'unpublished', reason: 'timed out before it could be written' };
         unconfirmed.delete(pending);
+        // A node that is parted from the others of its cluster lives and confirms nothing. Its address may lead to another one.
+        if (lastConfirmAt < pending.writtenAt) reconnect('it confirms nothing');
         return { outcome: 'unknown', reason: 'the server did not confirm in time' };
       });
     },

@@ -49,6 +49,22 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await publish(broker, message('a'));
   });
 
+  it('connects anew when the server confirms nothing more, though it lives', async () => {
+    const { topology, first } = newTopology();
+    const broker = await connected(topology);
+    await publish(broker, message('a'));
+    const queue = `{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"${first}">>)), Pid = amqqueue:get_pid(Q)`;
+    await server.control('eval', `${queue}, sys:suspend(Pid).`);
+    try {
+      expect(await broker.publish(message('b'), 1000)).to.include({ outcome: 'unknown' });
+      await until(() => !broker.isConnected, 'it is given up');
+    } finally {
+      await server.control('eval', `${queue}, sys:resume(Pid).`);
+    }
+    await broker.ready(generousMs);
+    await publish(broker, message('c'));
+  });
+
   it('is not connected to a server that hangs, deliveries or not, and connects again when it goes on', async () => {
     const { topology } = newTopology();
     const broker = await connected(topology);
