@@ -1,4 +1,4 @@
-// A TCP address that leads to another server when it is told to, as the Service of a database operator does after a failover.
+// A TCP address that a test leads to another server, as the Service of a database operator does after a failover.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 

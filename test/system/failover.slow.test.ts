@@ -14,7 +14,7 @@ import { bindWitness, countWitnessed, expectLoggedOnce, gapsOf, startDeliveries,
 const rounds = Number(process.env['TEST_FAILOVERS'] ?? 2);
 const everyMs = 25;
 const outageMs = 3000;
-/** Of the first connection, so that it is reached under load; then deliveries go to the queues in Postgres, which fails over itself. */
+/** The first connection reaches it under load; then deliveries go to the queues in Postgres, which fails over itself. */
 const limit = 250 * rounds;
 /** No pause between two tries of any service is longer, so a gap above the sum of two of them is one that did not end by itself. */
 const longestGapMs = 15_000;
