@@ -2,12 +2,12 @@
 import type { AnswerOf } from '../platform/http/wire.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { DailyUsageList } from '../webhook-relay/administration-contract.ts';
+import { type Forecast, forecasts } from '../webhook-relay/client.ts';
 import { ConnectionList, Deleted, SwitchResult } from '../webhook-relay/contract.ts';
 import { numberText } from './figures.ts';
 import type { Installation } from './installation.ts';
 
 type Connection = AnswerOf<typeof ConnectionList>['connections'][number];
-type Days = AnswerOf<typeof DailyUsageList>['days'];
 type Output = { readonly print: (text: string) => void; readonly json: boolean; readonly now?: Date };
 
 export const askConnections = (installation: Installation) => installation.ask('webhook-relay', { path: '/Broker/connections' }, ConnectionList);
@@ -18,7 +18,8 @@ export async function listBrokers(installation: Installation, { print, json, now
     askConnections(installation),
     installation.ask('webhook-relay', { path: '/broker/usage/daily' }, DailyUsageList),
   ]);
-  const all = connections.map((connection) => ({ ...connection, full: fullOn(connection, perDay(days, connection.name, now), now) }));
+  const found = forecasts(connections, days, now);
+  const all = connections.map((connection) => ({ ...connection, full: fullOn(connection, found.get(connection.name)) }));
   if (json) return print(`${JSON.stringify({ connections: all })}\n`);
   if (all.length === 0) return print('no broker connection is configured\n');
   print(tableOf(['CONNECTION', 'STATE', 'USED', 'LIMIT', 'SHARE', 'FULL'], all.map(rowOf)));
@@ -32,33 +33,10 @@ function rowOf({ name, isActive, isConnected, messageCount, monthlyLimit, full }
   return [name, state, numberText(messageCount), numberText(monthlyLimit), share, monthlyLimit === 0 ? '-' : (full ?? 'not this month')];
 }
 
-const dayMs = 86_400_000;
-const dayOf = (date: Date) => date.toISOString().slice(0, 10);
-/** A week has each day of the week once. */
-const lookBackDays = 7;
-
-/** Messages a day over the last whole days, or today's where there were none. */
-export function perDay(days: Days, name: string, now: Date): number {
-  const own = days.filter(({ broker }) => broker === name);
-  const since = dayOf(new Date(now.getTime() - lookBackDays * dayMs));
-  const today = dayOf(now);
-  const whole = own.filter(({ day }) => day >= since && day < today);
-  const first = whole.reduce((least, { day }) => (day < least ? day : least), today);
-  const count = Math.round((Date.parse(today) - Date.parse(first)) / dayMs);
-  const sum = (some: Days) => some.reduce((total, { messageCount }) => total + messageCount, 0);
-  return count > 0 ? sum(whole) / count : sum(own.filter(({ day }) => day === today));
-}
-
-type Limited = Pick<Connection, 'monthlyLimit' | 'remaining' | 'limitReached'>;
-
-/** The day on which the limit is reached at that rate; null when the month ends before, and for a limit of 0, which is to publish nothing. */
-export function fullOn({ monthlyLimit, remaining, limitReached }: Limited, rate: number, now: Date): string | null {
+/** The day on which the limit is reached; null when the month ends before, where nothing is published, and for a limit of 0, which is to publish nothing. */
+export function fullOn({ monthlyLimit, limitReached }: Pick<Connection, 'monthlyLimit' | 'limitReached'>, forecast: Forecast | undefined): string | null {
   if (monthlyLimit === 0) return null;
-  if (limitReached) return 'now';
-  if (rate <= 0) return null;
-  const at = new Date(now.getTime() + (remaining / rate) * dayMs);
-  const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
-  return at.getTime() < nextMonth ? dayOf(at) : null;
+  return limitReached ? 'now' : (forecast?.fullAt?.toISOString().slice(0, 10) ?? null);
 }
 
 /** Makes a connection active. @param name `BROKER_URL_n` */

@@ -74,7 +74,7 @@ const helps: Readonly<Record<string, string>> = {
   }),
   brokers: helpText({
     settings: relayCommandSettings,
-    notes: ['FULL is the day on which the limit is reached at the rate of the last seven days.', inPod],
+    notes: ['FULL is the day on which the limit is reached: the traffic of the last seven days goes to the active connection, then to the next ones.', inPod],
     examples: [
       'signalbox brokers',
       'signalbox brokers switch BROKER_URL_2',

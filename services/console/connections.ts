@@ -1,9 +1,9 @@
 // Connections to brokers, as the first page and the area of the system show them: state, use of the month, and when it will be full.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from './view/elements.ts';
 import type { AnswerOf } from '../platform/http/wire.ts';
 import { DailyUsageList } from '../webhook-relay/administration-contract.ts';
+import { type Forecast, forecasts, shareAtEnd } from '../webhook-relay/client.ts';
 import { ConnectionList } from '../webhook-relay/contract.ts';
-import { type Forecast, forecasts, shareAtEnd } from './forecast.ts';
 import type { Visit } from './pages.ts';
 import { meter } from './view/details.ts';
 import type { Locale } from './view/locale.ts';
@@ -20,8 +20,6 @@ export async function readBrokers({ ask, locale: { now } }: Pick<Visit, 'ask' | 
   return { connections, days, forecasts: forecasts(connections, days, now) };
 }
 
-const nearLimit = 0.8;
-
 /** How much of the quota is used, from 0 to 1. */
 export const shareOf = ({ messageCount, monthlyLimit }: Connection) => (monthlyLimit === 0 ? 1 : messageCount / monthlyLimit);
 
@@ -29,10 +27,9 @@ export const shareOf = ({ messageCount, monthlyLimit }: Connection) => (monthlyL
 export const shareText = ({ format, t: { system } }: Locale, share: number): string =>
   share > 0 && share < 0.01 ? system.lessThan(format.percent(0.01)) : format.percent(share);
 
-export function toneOf(connection: Connection): Tone {
-  const { isConnected, limitReached } = connection;
+export function toneOf({ isConnected, limitReached, isNearLimit }: Connection): Tone {
   if (!isConnected || limitReached) return 'bad';
-  return shareOf(connection) >= nearLimit ? 'warn' : 'good';
+  return isNearLimit ? 'warn' : 'good';
 }
 
 type Card = {

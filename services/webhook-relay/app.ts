@@ -107,8 +107,8 @@ type AdministrationUses = Pick<ReturnType<typeof createPublishing>, 'store' | 'u
 };
 
 /** The routes for an operator that ask the database. */
-function administrationRoutes({ connections, database, log, clock }: Parts, { store, usage, published, daily, senders, spooled }: AdministrationUses) {
-  const administration = createAdministration(connections, { usage, store, log });
+function administrationRoutes({ config, connections, database, log, clock }: Parts, { store, usage, published, daily, senders, spooled }: AdministrationUses) {
+  const administration = createAdministration(connections, { usage, store, nearLimitPercent: config.nearLimitPercent, log });
   const rejected = createRejectedStore(database);
   return [
     ...tagged({ name: 'Connections', description: 'Connections to message brokers, one of which is active' }, [

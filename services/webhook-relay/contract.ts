@@ -130,6 +130,7 @@ export const Connection = z
     isActive: flag('Whether messages go to this connection first'),
     isConnected: flag('Whether the connection stands and takes messages'),
     ...usage,
+    isNearLimit: flag('Whether `Broker__NearLimitPercent` of the monthly limit is used'),
     lastPublishedAt: Timestamp.nullable().meta({ description: 'When this process last published a message there; null before the first' }),
     lastError: z.string().nullable().meta({ description: 'The last fault of the connection; null when there was none' }),
   })
@@ -137,7 +138,16 @@ export const Connection = z
     id: 'Connection',
     description: 'A connection to a message broker',
     examples: [
-      { index: 1, ...exampleAddress, isActive: true, isConnected: true, ...exampleUsage, lastPublishedAt: '2026-03-15T12:00:00.000Z', lastError: null },
+      {
+        index: 1,
+        ...exampleAddress,
+        isActive: true,
+        isConnected: true,
+        ...exampleUsage,
+        isNearLimit: false,
+        lastPublishedAt: '2026-03-15T12:00:00.000Z',
+        lastError: null,
+      },
     ],
   });
 

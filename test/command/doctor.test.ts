@@ -85,13 +85,14 @@ describe('the doctor', () => {
       isActive: false,
       isConnected: true,
       limitReached: true,
+      isNearLimit: true,
       monthlyLimit: 0,
       messageCount: 7,
       remaining: 0,
       lastPublishedAt: null,
       lastError: null,
     };
-    const taking = { ...drained, name: 'BROKER_URL_2', limitReached: false, monthlyLimit: 10, messageCount: 0, remaining: 10 };
+    const taking = { ...drained, name: 'BROKER_URL_2', limitReached: false, isNearLimit: false, monthlyLimit: 10, messageCount: 0, remaining: 10 };
     expect(connectionFindings([drained, taking])[0]).to.include({ state: 'ok', detail: 'connected; takes no more messages (its limit is 0)' });
     expect(connectionFindings([drained])[0]).to.include({ state: 'wrong' });
   });

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { fullOn, listBrokers, perDay, resetUsage, switchTo } from '../../services/command/brokers.ts';
+import { fullOn, listBrokers, resetUsage, switchTo } from '../../services/command/brokers.ts';
 import { ageText, numberText, wrap } from '../../services/command/figures.ts';
 import { type Installation, readInstallation } from '../../services/command/installation.ts';
 import { queues } from '../../services/command/queues.ts';
@@ -90,25 +90,15 @@ describe('where commands find the services', () => {
 });
 
 describe('when a connection is full', () => {
-  const now = new Date('2026-03-15T12:00:00Z');
-  const days = (...counts: readonly (readonly [day: string, messageCount: number])[]) =>
-    counts.map(([day, messageCount]) => ({ day, messageCount, broker: 'BROKER_URL_1' }));
+  const at = (time: string | null) => ({ fullAt: time === null ? null : new Date(time), usedAt: () => 0 });
 
-  it('follows from the last whole days, today only where there is no other', () => {
-    expect(perDay(days(['2026-03-15', 7]), 'BROKER_URL_1', now)).to.equal(7);
-    expect(perDay(days(['2026-03-15', 999], ['2026-03-14', 100], ['2026-03-13', 300]), 'BROKER_URL_1', now)).to.equal(200);
-    expect(perDay(days(['2026-03-01', 999], ['2026-03-14', 100]), 'BROKER_URL_1', now)).to.equal(100);
-    // A day without a message counts as one.
-    expect(perDay(days(['2026-03-12', 300]), 'BROKER_URL_1', now)).to.equal(100);
-    expect(perDay(days(['2026-03-14', 100]), 'BROKER_URL_2', now)).to.equal(0);
-  });
-
-  it('is a day of this month, or none', () => {
-    expect(fullOn({ monthlyLimit: 20_000, remaining: 1000, limitReached: false }, 100, now)).to.equal('2026-03-25');
-    expect(fullOn({ monthlyLimit: 20_000, remaining: 10_000, limitReached: false }, 100, now)).to.equal(null);
-    expect(fullOn({ monthlyLimit: 20_000, remaining: 1000, limitReached: false }, 0, now)).to.equal(null);
-    expect(fullOn({ monthlyLimit: 20_000, remaining: 0, limitReached: true }, 0, now)).to.equal('now');
-    expect(fullOn({ monthlyLimit: 0, remaining: 0, limitReached: true }, 0, now), 'nothing is to be published there').to.equal(null);
+  it('is the day of the forecast, now, or none', () => {
+    const quota = { monthlyLimit: 20_000, limitReached: false };
+    expect(fullOn(quota, at('2026-03-25T08:00:00Z'))).to.equal('2026-03-25');
+    expect(fullOn(quota, at(null)), 'the month ends before').to.equal(null);
+    expect(fullOn(quota, undefined), 'nothing is published').to.equal(null);
+    expect(fullOn({ ...quota, limitReached: true }, undefined)).to.equal('now');
+    expect(fullOn({ monthlyLimit: 0, limitReached: true }, at('2026-03-25T08:00:00Z')), 'nothing is to be published there').to.equal(null);
   });
 });
 

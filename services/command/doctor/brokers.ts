@@ -10,9 +10,6 @@ import { fetchFrom, type Installation } from '../installation.ts';
 import { askQueues, faultOf, isDead, type Queue } from '../queues.ts';
 import type { Check, Finding } from './finding.ts';
 
-/** From this share of its month on a connection is worth a word. */
-const nearLimit = 0.8;
-
 export function brokerChecks(installation: Installation): Check[] {
   const ofRelay: Check[] = [
     { subject: 'brokers', run: () => lookAtConnections(installation) },
@@ -49,15 +46,17 @@ export function connectionFindings(connections: readonly Connection[]): readonly
   return connections.map((connection) => connectionFinding(connection, isNoneLeft));
 }
 
-function connectionFinding({ name, host, port, isConnected, limitReached, messageCount, monthlyLimit, lastError }: Connection, isNoneLeft: boolean): Finding {
+function connectionFinding(
+  { name, host, port, isConnected, limitReached, isNearLimit, messageCount, monthlyLimit, lastError }: Connection,
+  isNoneLeft: boolean,
+): Finding {
   if (!isConnected) return disconnected(name, ` to ${host}:${port}${lastError === null ? '' : `: ${lastError}`}`);
   const used = `${numberText(messageCount)} of ${numberText(monthlyLimit)} messages of this month are used`;
   const raise = `raise the BROKER_LIMIT_n of ${name}, or add a connection`;
   // A limit of 0 drains a connection, which is well while another one takes messages.
   if (monthlyLimit === 0 && !isNoneLeft) return connected(name, '; takes no more messages (its limit is 0)');
   if (limitReached) return { subject: name, state: isNoneLeft ? 'wrong' : 'warning', detail: `at its limit: ${used}`, toDo: raise };
-  const isNear = messageCount >= monthlyLimit * nearLimit;
-  return isNear ? { subject: name, state: 'warning', detail: `near its limit: ${used}`, toDo: raise } : connected(name, `; ${used}`);
+  return isNearLimit ? { subject: name, state: 'warning', detail: `near its limit: ${used}`, toDo: raise } : connected(name, `; ${used}`);
 }
 
 const connected = (subject: string, more = ''): Finding => ({ subject, state: 'ok', detail: `connected${more}` });

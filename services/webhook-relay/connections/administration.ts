@@ -11,9 +11,9 @@ import type { Connections } from './connections.ts';
 
 export type Administration = ReturnType<typeof createAdministration>;
 
-type Using = { readonly usage: Usage; readonly store: Pick<UsageStore, 'activate'>; readonly log: Log };
+type Using = { readonly usage: Usage; readonly store: Pick<UsageStore, 'activate'>; readonly nearLimitPercent: number; readonly log: Log };
 
-export function createAdministration(connections: Connections, { usage, store, log }: Using) {
+export function createAdministration(connections: Connections, { usage, store, nearLimitPercent, log }: Using) {
   return {
     async list(): Promise<ConnectionList> {
       const { active, brokers } = await usage.overview();
@@ -24,8 +24,9 @@ export function createAdministration(connections: Connections, { usage, store, l
           if (!used) return []; // removed by a reload while the database was asked
           const { index, name, scheme, host, port, virtualHost } = target;
           const { limitReached, monthlyLimit, messageCount, remaining } = used;
-          const state = { isActive: name === active, isConnected: isUsable, limitReached, monthlyLimit, messageCount, remaining, lastPublishedAt, lastError };
-          return [{ index, name, scheme, host, port, virtualHost, ...state }];
+          const isNearLimit = messageCount * 100 >= monthlyLimit * nearLimitPercent;
+          const state = { isActive: name === active, isConnected: isUsable, limitReached, isNearLimit, monthlyLimit, messageCount, remaining };
+          return [{ index, name, scheme, host, port, virtualHost, ...state, lastPublishedAt, lastError }];
         }),
       };
     },

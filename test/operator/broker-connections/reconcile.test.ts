@@ -130,6 +130,7 @@ describe('what is said of a connection', () => {
     isActive: true,
     isConnected: true,
     limitReached: false,
+    isNearLimit: false,
     monthlyLimit: 10,
     messageCount: 3,
     remaining: 7,

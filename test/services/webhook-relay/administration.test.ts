@@ -58,7 +58,7 @@ describe('administration', () => {
       expect(status).to.equal(200);
       const { hostname, port, pathname } = new URL(database.url);
       const shared = { scheme: 'postgres', host: hostname, port: Number(port), virtualHost: pathname.slice(1), isConnected: true, limitReached: false };
-      const quiet = { messageCount: 0, lastPublishedAt: null, lastError: null };
+      const quiet = { messageCount: 0, isNearLimit: false, lastPublishedAt: null, lastError: null };
       expect(body).to.deep.equal({
         active: 'BROKER_URL_1',
         connections: [
@@ -66,6 +66,24 @@ describe('administration', () => {
           { index: 2, name: 'BROKER_URL_3', ...shared, isActive: false, monthlyLimit: 5, remaining: 5, ...quiet },
         ],
       });
+    });
+
+    it('says which are near their limit, by the percentage of the setting', async () => {
+      const store = (count: number) =>
+        relay.database.driver.query(
+          `insert into broker_usage values ('BROKER_URL_3', to_char(now() at time zone 'UTC', 'YYYY-MM'), $1, 5, 'environment')
+           on conflict (broker, period) do update set message_count = excluded.message_count`,
+          [count],
+        );
+      const nearOf = async () => {
+        const { body } = await administer(relay.url, 'GET', '/Broker/connections');
+        return (body['connections'] as { isNearLimit: boolean }[]).map(({ isNearLimit }) => isNearLimit);
+      };
+      await store(3);
+      expect(await nearOf()).to.deep.equal([false, false]);
+      await store(4);
+      expect(await nearOf()).to.deep.equal([false, true]);
+      await relay.database.driver.query('delete from broker_usage');
     });
 
     it('never shows a user or a password', async () => {

@@ -1,7 +1,7 @@
 // Plots of the use of brokers: messages per day, and each quota in this month with its forecast.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { type Brokers, type Connection, type DailyUsage, shareOf, shareText } from '../../connections.ts';
-import type { Forecast } from '../../forecast.ts';
+import type { Forecast } from '../../../webhook-relay/client.ts';
 import { createLocale, type Locale } from '../../view/locale.ts';
 import { lines, type Series, stackedBars, together } from '../../view/plots.ts';
 

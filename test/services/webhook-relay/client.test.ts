@@ -1,6 +1,6 @@
 // When quotas will be full, by the traffic of the last days.
 import { expect } from 'chai';
-import { forecasts, type Quota, shareAtEnd } from '../../../services/console/forecast.ts';
+import { forecasts, type Quota, shareAtEnd } from '../../../services/webhook-relay/client.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
 const quota = (name: string, messageCount: number, monthlyLimit: number, more: Partial<Quota> = {}): Quota => ({

@@ -1,4 +1,5 @@
-// When the quota of each connection will be full: the traffic of the last days, put on one connection after another as the relay does.
+// Readings of the relay's answers that several programs need. When the quota of each connection will be full: the traffic of the last days, put on one
+// connection after another as the relay does.
 
 export type Quota = {
   readonly name: string;
