@@ -1,6 +1,7 @@
 // The part of `signalbox demo` for secrets: two applications with secrets in several environments, some of which lack one or expire soon, and reads of them.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { type Ask, createAsk } from './demo-ask.ts';
 
 const dayMs = 86_400_000;
 
@@ -70,44 +71,37 @@ const lastKey = 'next';
 
 /** @returns what is there, as a line for each application; what a demo before has made stays as it is, and the rest is added */
 export async function vaulted(service: string, token: string): Promise<readonly string[]> {
-  const ask = createAsk(`${service}/api`, token);
-  for (const application of applications) await add(ask, application);
+  // What an earlier run has made stays as it is.
+  const asking = createAsk({ name: 'secrets service', url: `${service}/api`, headers: { Authorization: `Bearer ${token}` } });
+  const ask: Ask = (path, question) => asking(path, { also: [409], ...question });
+  for (const application of applications) await add({ ask, service }, application);
   return applications.map(
     ({ slug, secrets, environments }) => `/api/management/applications/${slug}: ${secrets.length} secrets in ${environments.length + 1} environments`,
   );
 }
 
-type Ask = ReturnType<typeof createAsk>;
-
-const createAsk = (root: string, token: string) => async (path: string, body?: unknown, key?: string) => {
-  const response = await fetch(root + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { ...(key === undefined ? { Authorization: `Bearer ${token}` } : { 'X-Api-Key': key }), 'Content-Type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok && response.status !== 409) throw new Error(`The secrets service answered ${response.status}: ${text}`);
-  return { status: response.status, text };
-};
-
-async function add(ask: Ask, { name, slug, description, environments, secrets, configuration, reads }: Application): Promise<void> {
-  const made = await ask('/management/applications', { name, description });
+async function add(
+  { ask, service }: { readonly ask: Ask; readonly service: string },
+  { name, slug, description, environments, secrets, configuration, reads }: Application,
+): Promise<void> {
+  const made = await ask('/management/applications', { body: { name, description } });
   const root = `/management/applications/${slug}`;
-  for (const environment of environments) await ask(`${root}/environments`, { name: environment });
+  for (const environment of environments) await ask(`${root}/environments`, { body: { name: environment } });
   for (const secret of secrets) await addSecret(ask, root, secret);
   for (const [key, values] of Object.entries(configuration))
-    for (const [environmentSlug, value] of Object.entries(values)) await ask(`${root}/configurations`, { environmentSlug, key, value });
-  const keys = Keys.parse(JSON.parse((await ask(`${root}/keys`)).text));
+    for (const [environmentSlug, value] of Object.entries(values)) await ask(`${root}/configurations`, { body: { environmentSlug, key, value } });
+  const keys = Keys.parse((await ask(`${root}/keys`)).json());
   if (keys.items.some((key) => key.name === lastKey)) return;
-  const next = await ask(`${root}/keys`, { name: lastKey, expiresAt: new Date(Date.now() + 60 * dayMs) });
+  const next = await ask(`${root}/keys`, { body: { name: lastKey, expiresAt: new Date(Date.now() + 60 * dayMs) } });
   // No one has the first key of an application that an earlier run made.
-  const { plainApiKey } = Created.parse(JSON.parse((made.status === 409 ? next : made).text));
+  const { plainApiKey } = Created.parse((made.status === 409 ? next : made).json());
+  const reader = createAsk({ name: 'secrets service', url: `${service}/api`, headers: { 'X-Api-Key': plainApiKey } });
   for (const [environment, times] of Object.entries(reads))
-    for (let count = 0; count < times; count++) await ask(`/consumer/secrets?environment=${environment}&values=true`, undefined, plainApiKey);
+    for (let count = 0; count < times; count++) await reader(`/consumer/secrets?environment=${environment}&values=true`);
 }
 
 async function addSecret(ask: Ask, root: string, { name, description, versions, expiresInDays = {}, disabledIn }: Secret): Promise<void> {
-  await ask(`${root}/secrets`, { name, description });
+  await ask(`${root}/secrets`, { body: { name, description } });
   const items = Object.entries(versions).flatMap(([environmentSlug, count]) =>
     Array.from({ length: count }, (_, index) => {
       const days = index === count - 1 ? expiresInDays[environmentSlug] : undefined;
@@ -121,5 +115,5 @@ async function addSecret(ask: Ask, root: string, { name, description, versions, 
       };
     }),
   );
-  if (items.length > 0) await ask(`${root}/secrets/${encodeURIComponent(name)}/values`, items);
+  if (items.length > 0) await ask(`${root}/secrets/${encodeURIComponent(name)}/values`, { body: items });
 }

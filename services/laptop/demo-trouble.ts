@@ -7,36 +7,28 @@ import type { Environment } from '../platform/config/config.ts';
 import { silentLog } from '../platform/log.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
 import { withLaptopSettings } from './data-folder.ts';
+import { type Ask, createAsk } from './demo-ask.ts';
 
 /** Signed with a secret that the relay does not have. @returns the status of the refusal */
 export async function refused(relay: string): Promise<number> {
-  const response = await fetch(`${relay}/Forge`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Forge-Event': 'push',
-      'X-Forge-Delivery': randomUUID(),
-      'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}`,
-    },
-    body: '{"ref":"refs/heads/main","pusher":{"name":"a stranger"}}',
-  });
-  await response.text();
-  return response.status;
+  const headers = { 'X-Forge-Event': 'push', 'X-Forge-Delivery': randomUUID(), 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` };
+  const body = { ref: 'refs/heads/main', pusher: { name: 'a stranger' } };
+  return (await createAsk({ name: 'relay', url: relay })('/Forge', { body, headers, also: [401] })).status;
 }
 
 const DeadLetters = z.object({ items: z.array(z.object({ reason: z.string().nullable() })) });
 const brokerMs = 10_000;
 
-type GivenUpParts = { readonly environment: Environment; readonly data: string; readonly intake: string; readonly token: string };
+type GivenUpParts = { readonly environment: Environment; readonly data: string; readonly intake: Ask };
 
 /**
  * Publishes half a payload beside the relay, which would have refused it; once, as it stays until someone drops it.
  * @returns why the workers gave it up; undefined where the environment names a broker, which is left alone
  */
-export async function givenUp({ environment, data, intake, token }: GivenUpParts): Promise<string | undefined> {
+export async function givenUp({ environment, data, intake }: GivenUpParts): Promise<string | undefined> {
   const settings = await withLaptopSettings(data, environment);
   if (settings === environment) return undefined;
-  const known = await reasonIn(intake, token);
+  const known = await reasonIn(intake);
   if (known !== undefined) return known;
   const broker = connectBroker(settings['BROKER_URL_1'] ?? '', forgeTopology, { log: silentLog, name: 'signalbox demo' });
   try {
@@ -48,15 +40,13 @@ export async function givenUp({ environment, data, intake, token }: GivenUpParts
     await broker.close();
   }
   for (const deadline = Date.now() + brokerMs; Date.now() < deadline; await sleep(100)) {
-    const reason = await reasonIn(intake, token);
+    const reason = await reasonIn(intake);
     if (reason !== undefined) return reason;
   }
   throw new Error(`The workers did not give up the broken message within ${brokerMs / 1000} s; see the log`);
 }
 
-async function reasonIn(intake: string, token: string): Promise<string | undefined> {
-  const response = await fetch(`${intake}/api/v1/dead-letters?reason=is+not+JSON&limit=1`, { headers: { Authorization: `token ${token}` } });
-  if (!response.ok) throw new Error(`The intake answered ${response.status}: ${await response.text()}`);
-  const [first] = DeadLetters.parse(await response.json()).items;
+async function reasonIn(intake: Ask): Promise<string | undefined> {
+  const [first] = DeadLetters.parse((await intake('/api/v1/dead-letters?reason=is+not+JSON&limit=1')).json()).items;
   return first && (first.reason ?? '');
 }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Environment, settingText } from '../platform/config/config.ts';
 import { parseCredentials, readAddresses } from './data-folder.ts';
+import { type Ask, createAsk } from './demo-ask.ts';
 import { bookmarksFile, deliveries, listings, newsletters } from './demo-content.ts';
 import { vaulted } from './demo-secrets.ts';
 import { givenUp, refused } from './demo-trouble.ts';
@@ -33,7 +34,8 @@ export async function demo(options: { environment: Environment; data: string; po
   const addresses = portBase === undefined ? await readAddresses(data) : {};
   const urlOf = (service: string, setting: string) => addresses[setting] ?? `http://127.0.0.1:${portOf(service, portBase ?? usualPortBase)}`;
   const relay = urlOf('webhook-relay', 'Console__RelayUrl');
-  const intake = urlOf('webhook-intake', 'Console__IntakeUrl');
+  const headers = { Authorization: `token ${credentials('Intake__AccessTokens')}` };
+  const intake = createAsk({ name: 'intake', url: urlOf('webhook-intake', 'Console__IntakeUrl'), headers });
 
   const secret = credentials('Forge__WebhookSecrets');
   for (const { event, payload } of deliveries) await deliver(relay, secret, { event, payload, deliveryId: randomUUID() });
@@ -43,12 +45,12 @@ export async function demo(options: { environment: Environment; data: string; po
   const accepted = await deliver(relay, secret, { event: 'issues', payload: example, deliveryId });
   show('relay', 202, [accepted.id, `delivery ${deliveryId}, score ${accepted.priority.finalScore}: ${accepted.priority.description}`]);
 
-  const event = await shown(intake, credentials('Intake__AccessTokens'), deliveryId);
+  const event = await shown(intake, deliveryId);
   const ms = Math.round(performance.now() - begun);
   show('intake', 200, [`/api/v1/events/${event.id}`, `${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms`]);
 
   show('relay', await refused(relay), ['a delivery with a wrong signature, as the console shows it: /system/rejected']);
-  const reason = await givenUp({ environment, data, intake, token: credentials('Intake__AccessTokens') });
+  const reason = await givenUp({ environment, data, intake });
   if (reason !== undefined) show('intake', 200, [`a message that the workers gave up: /system/dead-letters`, reason]);
 
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
@@ -67,22 +69,15 @@ export async function demo(options: { environment: Environment; data: string; po
 
 /** The same newsletters each time, so that there is one of each. @returns their links, as they are ranked, or when the next login is allowed */
 async function ranked(service: string, { ingestToken, password }: { ingestToken: string; password: string }) {
-  const ask = async (path: string, init: RequestInit) => {
-    const response = await fetch(`${service}/api${path}`, init);
-    if (!response.ok) throw await refusalOf(response);
-    return response.json();
-  };
-  const refusalOf = async (response: Response) => new Error(`The link digest answered ${response.status}: ${await response.text()}`);
+  const ask = createAsk({ name: 'link digest', url: `${service}/api` });
   const mail = { 'Content-Type': 'message/rfc822', 'X-Ingest-Token': ingestToken };
-  for (const body of newsletters) await ask('/ingest/email', { method: 'POST', headers: mail, body });
-  const login = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ username: 'admin', password }) };
-  const response = await fetch(`${service}/api/auth/login`, login);
-  if (response.status === 429) return { retryAfter: response.headers.get('Retry-After') };
-  if (!response.ok) throw await refusalOf(response);
-  const { data } = z.object({ data: z.object({ token: z.string() }) }).parse(await response.json());
+  for (const body of newsletters) await ask('/ingest/email', { headers: mail, body });
+  const login = await ask('/auth/login', { body: { username: 'admin', password }, also: [429] });
+  if (login.status === 429) return { retryAfter: login.headers.get('Retry-After') };
+  const { data } = z.object({ data: z.object({ token: z.string() }) }).parse(login.json());
   for (const deadline = Date.now() + shownWithinMs; Date.now() < deadline; await sleep(100)) {
-    const links = RankedLinks.parse(await ask('/links/prioritized', { headers: { Authorization: `Bearer ${data.token}` } })).data;
-    const own = links.filter(({ url }) => url.startsWith('https://example.org/signalbox/'));
+    const answer = await ask('/links/prioritized', { headers: { Authorization: `Bearer ${data.token}` } });
+    const own = RankedLinks.parse(answer.json()).data.filter(({ url }) => url.startsWith('https://example.org/signalbox/'));
     if (own.length > 0) return own;
   }
   throw new Error(`The newsletter did not appear within ${shownWithinMs / 1000} s; see the log`);
@@ -90,25 +85,17 @@ async function ranked(service: string, { ingestToken, password }: { ingestToken:
 
 /** A bookmark that is there already is left as it is. @returns a bookmark, as the search answers it */
 async function bookmarked(catalogue: string, key: string) {
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${catalogue}/api${path}`, { ...init, headers: { 'X-Api-Key': key, 'Content-Type': 'text/html' } });
-    if (!response.ok) throw new Error(`The bookmark catalogue answered ${response.status}: ${await response.text()}`);
-    return response.json();
-  };
-  await ask('/import', { method: 'POST', body: bookmarksFile });
-  const [bookmark] = z.array(Bookmark).parse(await ask('/bookmarks?q=terlock&limit=1'));
+  const ask = createAsk({ name: 'bookmark catalogue', url: `${catalogue}/api`, headers: { 'X-Api-Key': key } });
+  await ask('/import', { body: bookmarksFile, headers: { 'Content-Type': 'text/html' } });
+  const [bookmark] = z.array(Bookmark).parse((await ask('/bookmarks?q=terlock&limit=1')).json());
   if (!bookmark) throw new Error('The bookmark was not found; see the log');
   return bookmark;
 }
 
 /** The same listings each time, so that there is one of each. @returns one, as the search answers it */
 async function triaged(service: string, token: string) {
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${service}/api${path}`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
-    if (!response.ok) throw new Error(`The listing triage service answered ${response.status}: ${await response.text()}`);
-    return response;
-  };
-  for (const taken of listings()) await ask('/ingest/properties', { method: 'POST', body: JSON.stringify(taken) });
+  const ask = createAsk({ name: 'listing triage service', url: `${service}/api`, headers: { Authorization: `Bearer ${token}` } });
+  for (const body of listings()) await ask('/ingest/properties', { body });
   // A user may have approved or recycled it since the first demo.
   const pages = ['inbox', 'approved', 'recycled'].map(async (status) => (await ask(`/properties?status=${status}&search=exampl&routingKeys=D02`)).json());
   const listing = (await Promise.all(pages)).flatMap((page) => Listings.parse(page).items).find(({ sourceId }) => sourceId === 'demo');
@@ -129,27 +116,18 @@ type Delivery = { readonly event: string; readonly payload: object; readonly del
 async function deliver(relay: string, secret: string, { event, payload, deliveryId }: Delivery) {
   // The intake takes an equal payload for the same delivery, sent again.
   const body = JSON.stringify({ ...payload, demo: deliveryId });
-  const response = await fetch(`${relay}/Forge`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Forge-Event': event,
-      'X-Forge-Delivery': deliveryId,
-      'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-    },
-    body,
-  }).catch((cause: unknown) => {
-    throw new Error(`Nothing answers at ${relay}: start Signalbox first (npm start)`, { cause });
-  });
-  if (response.status !== 202) throw new Error(`The relay answered ${response.status}: ${await response.text()}`);
-  return Accepted.parse(await response.json());
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Forge-Event': event,
+    'X-Forge-Delivery': deliveryId,
+    'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+  };
+  return Accepted.parse((await createAsk({ name: 'relay', url: relay })('/Forge', { body, headers })).json());
 }
 
-async function shown(intake: string, token: string, deliveryId: string) {
+async function shown(intake: Ask, deliveryId: string) {
   for (const deadline = Date.now() + shownWithinMs; Date.now() < deadline; await sleep(25)) {
-    const response = await fetch(`${intake}/api/v1/events?limit=20`, { headers: { Authorization: `token ${token}` } });
-    if (!response.ok) throw new Error(`The intake answered ${response.status}: ${await response.text()}`);
-    const event = Events.parse(await response.json()).items.find((item) => item.deliveryId === deliveryId);
+    const event = Events.parse((await intake('/api/v1/events?limit=20')).json()).items.find((item) => item.deliveryId === deliveryId);
     if (event) return event;
   }
   throw new Error(`The event did not appear within ${shownWithinMs / 1000} s; see the log`);
