@@ -79,8 +79,12 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
 
 function leftSignal(response: ServerResponse): AbortSignal {
   const left = new AbortController();
-  if (response.closed) left.abort();
-  else response.once('close', () => left.abort());
+  const leave = () => {
+    // After a whole answer no work is left to stop, and an aborted signal makes an error with its stack.
+    if (!response.writableFinished) left.abort();
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
   return left.signal;
 }
 
