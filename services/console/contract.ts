@@ -29,6 +29,7 @@ export const Problems = problems({
   credentialRefused: { status: 502, title: "The service refuses the console's credential" },
   serviceFailed: { status: 502, title: 'The service failed' },
   busy: { status: 503, title: 'The service takes no more requests now' },
+  changedMeanwhile: { status: 409, title: 'It was changed meanwhile' },
   notAllowed: { status: 409, title: 'The service refused the change' },
   lastAdmin: { status: 409, title: 'An admin of the area system has to stay' },
   missing: { status: 404, title: 'There is no such thing' },

@@ -7,6 +7,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { Problems, type ServiceName } from '../contract.ts';
+import { type Answered, send, TimedOut } from './request.ts';
 
 /** The person and the request that a service is asked for. */
 export type Behalf = { readonly person: string; readonly requestId: string; readonly signal: AbortSignal };
@@ -48,6 +49,8 @@ export type UpstreamParts = {
   readonly now?: () => number;
 };
 
+/** Paths of a service whose last answer is kept. */
+const mostKept = 10;
 /** A service answers its own requests sooner. */
 const usualTimeoutMs = 12_000;
 /** Services count refused credentials by address, and would refuse others behind the same one. After this a try shows whether it was mended. */
@@ -58,57 +61,20 @@ export type Upstream = ReturnType<typeof createUpstream>;
 export type Asked = ReturnType<Upstream['for']>;
 
 export function createUpstream(parts: UpstreamParts) {
-  const { service, url, authorize, log, metrics, timeoutMs = usualTimeoutMs, now = () => performance.now() } = parts;
-  const base = url.replace(/\/+$/, '');
-  let refusedAt = -Infinity;
-  const isRefused = () => now() - refusedAt < refusedPauseMs;
-  const measured = measure(metrics, service, isRefused);
+  const { service } = parts;
+  const ask = createAsk(parts);
+  const { readAs, readText, textOf } = createReaders(service);
+  /** The last answer of each path with its entity tag. */
+  const kept = new Map<string, { readonly tag: string; readonly text: string }>();
 
-  async function fetchFor(behalf: Behalf, call: Call): Promise<Response> {
-    if (isRefused()) throw credentialRefused(service);
-    const { method = 'GET', path, query = {}, body, headers = {}, timeoutMs: own = timeoutMs } = call;
-    const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
-    const end = measured.start();
-    try {
-      const response = await fetch(`${base}${path}${searchOf(query)}`, {
-        method,
-        headers: {
-          Accept: 'application/json',
-          ...(!isRaw && { 'Content-Type': 'application/json' }),
-          ...headers,
-          ...(await authorize(behalf)),
-          'X-Request-Id': behalf.requestId,
-          'X-Signalbox-Actor': encodeURIComponent(behalf.person.toWellFormed()),
-        },
-        ...(body !== undefined && { body: isRaw ? toBytes(body) : JSON.stringify(body) }),
-        // A redirect would carry the credential to where it points.
-        redirect: 'manual',
-        signal: AbortSignal.any([behalf.signal, AbortSignal.timeout(own)]),
-      });
-      end(response.ok ? 'ok' : String(response.status));
-      return response;
-    } catch (error) {
-      const fault = faultOf(service, error);
-      end(fault.kind === Problems.serviceSlow ? 'slow' : 'away');
-      if (!behalf.signal.aborted)
-        log.warn({ service, path, reason: describeError(error), code: causeOf(error), requestId: behalf.requestId }, 'service does not answer');
-      throw fault;
-    }
-  }
-
-  async function ask(behalf: Behalf, call: Call): Promise<Response> {
-    const response = await fetchFor(behalf, call);
-    if (response.ok || response.status === 304) return response;
-    const text = await response.text().catch(() => '');
-    if (response.status === 401) {
-      refusedAt = now();
-      log.error(
-        { service, toDo: 'give both the same value, and restart the console' },
-        "service refuses the console's credential, not asking it for 5 minutes",
-      );
-      throw credentialRefused(service);
-    }
-    throw refusalOf(service, response, text);
+  async function getKept<S extends Schema>(behalf: Behalf, path: string, contract: S): Promise<AnswerOf<S>> {
+    const known = kept.get(path);
+    const answered = await ask(behalf, { path, ...(known && { headers: { 'If-None-Match': known.tag } }) });
+    const received = await textOf(answered);
+    const text = answered.status === 304 && known ? known.text : received;
+    const tag = answered.header('etag');
+    if (tag !== undefined && (known || kept.size < mostKept)) kept.set(path, { tag, text });
+    return readText(contract, text);
   }
 
   return {
@@ -119,40 +85,105 @@ export function createUpstream(parts: UpstreamParts) {
       async get<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<AnswerOf<S>> {
         return readAs(contract, await ask(behalf, { path, query }));
       },
+      /** As `get`, for answers that are the same for everyone: while the service says by an entity tag that nothing has changed, it sends none. */
+      getKept: <S extends Schema>(path: string, contract: S): Promise<AnswerOf<S>> => getKept(behalf, path, contract),
       /** As `get`, of a list that names its next page in the header `Link`: the cursor for `after`, null at the end. */
       async getLinked<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<{ readonly items: AnswerOf<S>; readonly next: string | null }> {
-        const response = await ask(behalf, { path, query });
-        return { items: await readAs(contract, response), next: nextIn(response.headers) };
+        const answered = await ask(behalf, { path, query });
+        return { items: await readAs(contract, answered), next: nextIn(answered) };
       },
       /** As `get`, for any method. */
       send: async <S extends Schema>(call: Call, contract: S): Promise<AnswerOf<S>> => readAs(contract, await ask(behalf, call)),
-      /** As `send`, with the headers of the answer. */
-      async sendFor<S extends Schema>(call: Call, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly headers: Headers }> {
-        const response = await ask(behalf, call);
-        return { answer: await readAs(contract, response), headers: response.headers };
+      /** As `send`, with the headers of the answer, by their names in lower case. */
+      async sendFor<S extends Schema>(call: Call, contract: S): Promise<{ readonly answer: AnswerOf<S> } & Pick<Answered, 'header'>> {
+        const answered = await ask(behalf, call);
+        return { answer: await readAs(contract, answered), header: answered.header };
       },
-      /** The answer as it comes, for files and for headers such as `Link`; its body must be read or cancelled. */
+      /** The answer as it comes, for files; its body must be read or destroyed. */
       open: (call: Call) => ask(behalf, call),
     }),
   };
+}
 
-  async function readAs<S extends Schema>(contract: S, response: Response): Promise<AnswerOf<S>> {
+function createAsk(parts: UpstreamParts) {
+  const { service, url, authorize, log, metrics, timeoutMs = usualTimeoutMs, now = () => performance.now() } = parts;
+  const base = url.replace(/\/+$/, '');
+  let refusedAt = -Infinity;
+  const isRefused = () => now() - refusedAt < refusedPauseMs;
+  const measured = measure(metrics, service, isRefused);
+
+  async function request(behalf: Behalf, call: Call): Promise<Answered> {
+    if (isRefused()) throw credentialRefused(service);
+    const { method = 'GET', path, query = {}, body, headers = {}, timeoutMs: own = timeoutMs } = call;
+    const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const end = measured.start();
     try {
-      return readAnswer(contract, await response.text());
+      const answered = await send(`${base}${path}${searchOf(query)}`, {
+        method,
+        headers: {
+          Accept: 'application/json',
+          ...(!isRaw && { 'Content-Type': 'application/json' }),
+          ...headers,
+          ...(await authorize(behalf)),
+          'X-Request-Id': behalf.requestId,
+          'X-Signalbox-Actor': encodeURIComponent(behalf.person.toWellFormed()),
+        },
+        body: isRaw ? body : JSON.stringify(body),
+        timeoutMs: own,
+        signal: behalf.signal,
+      });
+      end(answered.isOk ? 'ok' : String(answered.status));
+      return answered;
     } catch (error) {
-      throw error instanceof SyntaxError
-        ? Problems.serviceFailed({ service, detail: 'Its answer is no JSON: is this the address of the service?' })
-        : faultOf(service, error);
+      const fault = faultOf(service, error);
+      end(fault.kind === Problems.serviceSlow ? 'slow' : 'away');
+      if (!behalf.signal.aborted)
+        log.warn({ service, path, reason: describeError(error), code: codeOf(error), requestId: behalf.requestId }, 'service does not answer');
+      throw fault;
     }
   }
+
+  return async (behalf: Behalf, call: Call): Promise<Answered> => {
+    const answered = await request(behalf, call);
+    if (answered.isOk || answered.status === 304) return answered;
+    const text = String(await answered.bytes().catch(() => ''));
+    if (answered.status === 401) {
+      refusedAt = now();
+      log.error(
+        { service, toDo: 'give both the same value, and restart the console' },
+        "service refuses the console's credential, not asking it for 5 minutes",
+      );
+      throw credentialRefused(service);
+    }
+    throw refusalOf(service, answered, text);
+  };
 }
 
-function nextIn(headers: Headers): string | null {
-  const [, query] = /<[^>?]*\?([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
+function createReaders(service: ServiceName) {
+  async function textOf({ bytes }: Answered): Promise<string> {
+    try {
+      return String(await bytes());
+    } catch (error) {
+      throw faultOf(service, error);
+    }
+  }
+
+  function readText<S extends Schema>(contract: S, text: string): AnswerOf<S> {
+    try {
+      return readAnswer(contract, text);
+    } catch {
+      throw Problems.serviceFailed({ service, detail: 'Its answer is no JSON: is this the address of the service?' });
+    }
+  }
+
+  const readAs = async <S extends Schema>(contract: S, answered: Answered): Promise<AnswerOf<S>> => readText(contract, await textOf(answered));
+  return { textOf, readText, readAs };
+}
+
+function nextIn({ header }: Answered): string | null {
+  const [, query] = /<[^>?]*\?([^>]*)>;\s*rel="next"/.exec(header('link') ?? '') ?? [];
   return new URLSearchParams(query).get('after');
 }
-
-const toBytes = (body: unknown) => (body instanceof Uint8Array ? new Uint8Array(body) : String(body));
 
 function searchOf(query: Query): string {
   const search = new URLSearchParams();
@@ -165,25 +196,22 @@ function searchOf(query: Query): string {
 
 const credentialRefused = (service: ServiceName) => Problems.credentialRefused({ service });
 
-/** Node's fetch puts the error of the connection into its cause. */
-const causeOf = (error: unknown) => (error instanceof Error ? codeOf(error.cause) : undefined);
-
 function faultOf(service: ServiceName, error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const isSlow = error instanceof Error && error.name === 'TimeoutError';
-  return isSlow ? Problems.serviceSlow({ service }) : Problems.serviceAway({ service });
+  return error instanceof TimedOut ? Problems.serviceSlow({ service }) : Problems.serviceAway({ service });
 }
 
 /** A refusal of the service in words that a page shows. */
-function refusalOf(service: ServiceName, { status, headers }: Response, text: string): Problem {
+function refusalOf(service: ServiceName, { status, header }: Answered, text: string): Problem {
   // A problem document, or the envelope of the link digest; none where something in between answered.
   const body = jsonIn(text);
   const detail = textAt(body, 'detail') ?? textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? textAt(body, 'title');
   const said = { service, ...(detail !== undefined && { detail }) };
-  const retryAfter = headers.get('retry-after');
+  const retryAfter = header('retry-after');
   if (status === 404 || status === 410) return Problems.missing(said);
   if (status === 400 || status === 422) return Common.invalid({ ...said, errors: objectAt(body, 'errors') ?? {} });
-  if (status === 429 || status === 503) return Problems.busy({ ...said, ...(retryAfter !== null && { headers: { 'Retry-After': retryAfter } }) });
+  if (status === 429 || status === 503) return Problems.busy({ ...said, ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }) });
+  if (status === 412) return Problems.changedMeanwhile(said);
   return status < 500 ? Problems.notAllowed(said) : Problems.serviceFailed({ service });
 }
 

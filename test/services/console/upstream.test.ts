@@ -83,6 +83,57 @@ describe('console upstream', () => {
     expect((await problemOf(create({ timeoutMs: 50 }).get('/', z.unknown()))).status).to.equal(504);
   });
 
+  it('keeps connections, and asks once more where one was closed just then', async () => {
+    answering(200, '{}');
+    const ports = new Set<number | undefined>();
+    server.on('connection', (socket) => ports.add(socket.remotePort));
+    await create().get('/', z.unknown());
+    await create().get('/', z.unknown());
+    expect(ports.size, 'connections for two calls').to.be.at.most(1);
+    handle = (request) => request.socket.destroy();
+    expect((await problemOf(create().get('/', z.unknown()))).status, 'closed each time').to.equal(502);
+    answering(200, '{}');
+    await create().get('/', z.unknown());
+    asked = [];
+    handle = (request, response) => (asked.length === 1 ? request.socket.destroy() : response.end('{"a":1}'));
+    expect(await create().get('/', z.object({ a: z.number() }))).to.deep.equal({ a: 1 });
+    expect(asked).to.have.length(2);
+    asked = [];
+    expect((await problemOf(create().send({ method: 'POST', path: '/' }, z.unknown()))).status, 'a change is not repeated').to.equal(502);
+    expect(asked).to.have.length(1);
+  });
+
+  it('ends with the person who asked', async () => {
+    const left = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    handle = (_, response) => {
+      closed = once(response, 'close');
+      left.abort();
+    };
+    const upstream = createUpstream({ service: 'bookmarks', url, authorize: async () => ({}), log: silentLog, metrics: createMetrics() });
+    const asking = upstream.for({ person: 'admin', requestId: 'request-1', signal: left.signal }).get('/', z.unknown());
+    expect((await problemOf(asking)).status).to.equal(502);
+    await closed;
+  });
+
+  it('gives the answer of before while its entity tag counts, and the new one then', async () => {
+    let [tag, body] = ['"one"', '{"a":1}'];
+    handle = (request, response) => {
+      const isKnown = request.headers['if-none-match'] === tag;
+      response.writeHead(isKnown ? 304 : 200, { ETag: tag }).end(isKnown ? undefined : body);
+    };
+    const upstream = create();
+    const answerOf = () => upstream.getKept('/api/things', z.object({ a: z.number() }));
+    expect([await answerOf(), await answerOf()]).to.deep.equal([{ a: 1 }, { a: 1 }]);
+    [tag, body] = ['"two"', '{"a":2}'];
+    expect([await answerOf(), await answerOf()]).to.deep.equal([{ a: 2 }, { a: 2 }]);
+    expect(asked.map(({ headers }) => headers['if-none-match'])).to.deep.equal([undefined, '"one"', '"one"', '"two"']);
+    for (let count = 0; count < 20; count++) await upstream.getKept(`/api/things/${count}`, z.unknown());
+    asked = [];
+    await upstream.getKept('/api/things/19', z.unknown());
+    expect(asked[0]?.headers['if-none-match'], 'not all are kept').to.equal(undefined);
+  });
+
   it('says what a service refuses, with the faults of each member', async () => {
     answering(400, JSON.stringify({ title: 'Bad Request', detail: 'not valid', errors: { title: ['must not be empty'] } }));
     const { status, detail, members } = await problemOf(create().get('/', z.unknown()));
