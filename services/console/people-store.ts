@@ -2,7 +2,7 @@
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows } from '../platform/postgres/rows.ts';
 import type { Roles } from './contract.ts';
-import { type Person, personColumns, type Source } from './store.ts';
+import { type Person, personColumns, type Source, takeTurn } from './store.ts';
 
 /** A person as the list shows it. */
 export type Listed = Person & { readonly sessions: number };
@@ -35,7 +35,6 @@ const disable = statement<unknown, [id: string, at: Date]>('people.disable', 'up
 const enable = statement<unknown, [id: string]>('people.enable', 'update people set disabled_at = null where id = $1');
 const remove = statement<unknown, [id: string]>('people.remove', 'delete from people where id = $1');
 
-const takeTurn = statement('people.takeTurn', `select pg_advisory_xact_lock(hashtextextended('signalbox.console.people', 0))`);
 // The first person can log in before there is a row of it, and one of a former setting no more. Where people have passwords here, one of them
 // has to be an admin: a provider may be away.
 const hasAdmin = statement<unknown, [sources: readonly string[], first: string]>(

@@ -108,6 +108,9 @@ const localPerson = statement<Person, [subject: string, at: Date]>(
   returning ${asMembers(personColumns)}`,
 );
 
+/** Changes of people whose rule looks at other people, such as a name that no other one may have: one at a time. */
+export const takeTurn = statement('people.takeTurn', `select pg_advisory_xact_lock(hashtextextended('signalbox.console.people', 0))`);
+
 // Names are shown in the record and to services, where two persons must not look like one.
 const nameTaken = statement<unknown, [name: string, source: Source, subject: string]>(
   'people.nameTaken',
@@ -210,9 +213,14 @@ export const createStore = (database: Database) => ({
   enterPerson: (person: Person) => database.first(enterPerson, [person]),
   /** A person whose password is in the table logs in. */
   enterLocal: (subject: string, at: Date) => database.first(localPerson, subject, at),
-  /** Whether another person has this name, in any case. */
-  isNameTaken: async (name: string, { source, subject }: Pick<Person, 'source' | 'subject'>) =>
-    (await database.first(nameTaken, name, source, subject)) !== undefined,
+  /** As `enterPerson`, under the first of these names that no other person has, in any case. */
+  enterNamed: ({ source, subject, ...person }: Omit<Person, 'name'>, names: Iterable<string>) =>
+    database.transaction(async (inside) => {
+      await inside.first(takeTurn);
+      for (const name of names)
+        if (!(await inside.first(nameTaken, name, source, subject))) return inside.first(enterPerson, [{ ...person, source, subject, name }]);
+      throw new TypeError('names must hold one that is free');
+    }),
   /** @returns the id of the person, who has no role now; undefined where there is none */
   takeRoles: async (source: Source, subject: string) => (await database.first(takeRoles, source, subject))?.id,
   choose: (id: string, preferences: Preferences) => database.run(choose, [{ id, ...preferences }]),

@@ -1,5 +1,5 @@
 // The page to log in on: a form for names and passwords, the way to a provider, a confirmation for people of a proxy.
-import { type ComponentChildren, h } from 'preact';
+import { type ComponentChildren, h } from '../view/elements.ts';
 import type { ConsoleConfig } from '../config.ts';
 import type { Shown } from '../pages.ts';
 import type { Source } from '../store.ts';

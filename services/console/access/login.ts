@@ -18,7 +18,7 @@ import type { Provider } from './oidc.ts';
 import { ownPath } from './own-path.ts';
 import { requireSameOrigin } from './same-origin.ts';
 import type { Sessions } from './sessions.ts';
-import type { Entrance } from './sources.ts';
+import type { Arrival, Entrance, Entry } from './sources.ts';
 
 export type LoginParts = {
   readonly kit: Kit;
@@ -83,16 +83,31 @@ function pageRoute(parts: LoginParts) {
 const nameOf = (found: Entered | undefined) => (found?.person.source === 'local' ? found.person.name : '');
 
 async function enterByProxy(parts: LoginParts, request: Request, { identity, to }: { readonly identity: ProxyIdentity; readonly to: string }) {
-  const { sessions, entrance, actions } = parts;
-  const { headers, requestId } = request;
   const { user, groups } = identity;
-  const address = request.clientAddress();
-  const arrival = { source: 'proxy', subject: user, label: 'proxy', name: user, email: null, groups } as const;
+  const { session, refused } = await arrive(parts, request, { source: 'proxy', subject: user, label: 'proxy', name: user, email: null, groups });
+  if (session === undefined) return answerPage(parts, request, { to, name: '', refused, status: 403 });
+  return answer(303, null, { Location: to, 'Set-Cookie': session });
+}
+
+type Arriving = Omit<Arrival, 'preferences'> & { readonly authenticatedAt?: Date };
+/** - session: the header `Set-Cookie` */
+type Arrived = { readonly session: string; readonly refused?: undefined } | { readonly session?: undefined; readonly refused: NonNullable<Entry['refused']> };
+
+/** Lets a person of a provider or a proxy in, or not, and records it. */
+export async function arrive(
+  { entrance, sessions, actions }: Pick<LoginParts, 'entrance' | 'sessions' | 'actions'>,
+  { headers, requestId, clientAddress }: Request,
+  { authenticatedAt, ...arrival }: Arriving,
+): Promise<Arrived> {
+  const address = clientAddress();
   const { person, refused } = await entrance.enter({ ...arrival, preferences: usualPreferences(headers) });
-  const record = { address, area: 'access', action: 'log in', target: refused ?? 'proxy', requestId } as const;
-  await actions.add({ ...record, person: person?.name ?? user, outcome: person ? 'done' : 'refused' });
-  if (!person) return answerPage(parts, request, { to, name: '', refused, status: 403 });
-  return answer(303, null, { Location: to, 'Set-Cookie': await sessions.open(person, { headers, address }) });
+  const record = { address, area: 'access', action: 'log in', requestId } as const;
+  if (!person) {
+    await actions.add({ ...record, person: arrival.name, target: refused, outcome: 'refused' });
+    return { refused };
+  }
+  await actions.add({ ...record, person: person.name, target: arrival.source, outcome: 'done' });
+  return { session: await sessions.open(person, { headers, address, ...(authenticatedAt && { authenticatedAt }) }) };
 }
 
 function logInRoute(parts: LoginParts) {

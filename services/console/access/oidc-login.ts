@@ -8,9 +8,8 @@ import { jsonIn } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { anyAnswer } from '../pages.ts';
-import { usualPreferences } from '../visits.ts';
 import { readCookie, writeCookie } from './cookies.ts';
-import { answerPage, type LoginParts, LoginQuery } from './login.ts';
+import { answerPage, arrive, type LoginParts, LoginQuery } from './login.ts';
 import { providerLoginPath, type Refused } from './login-page.ts';
 import { type Attempt, type Failure, type Identity, newAttempt, type Provider } from './oidc.ts';
 import { ownPath } from './own-path.ts';
@@ -81,20 +80,17 @@ async function endAttempt({ provider, log }: Parts, { url, requestId }: Request,
 }
 
 async function enter(parts: Parts, request: Request, { attempt, identity }: { readonly attempt: Attempt; readonly identity: Identity }) {
-  const { entrance, sessions, actions, config, clock } = parts;
+  const { actions, config, clock } = parts;
   const { headers, requestId } = request;
   const { subject, name, email, groups, authenticatedAt = new Date(0) } = identity;
-  const address = request.clientAddress();
-  const record = { address, area: 'access', action: 'log in', requestId } as const;
   if (attempt.isAgain && clock().getTime() - authenticatedAt.getTime() >= recentMs) {
+    const record = { address: request.clientAddress(), area: 'access', action: 'log in', requestId } as const;
     await actions.add({ ...record, person: name, target: 'old', outcome: 'refused' });
     return refuse(parts, request, { attempt, refused: 'old' });
   }
   const arrival = { source: 'oidc', subject: `${config.oidcIssuer} ${subject}`, label: subject, name, email, groups } as const;
-  const { person, refused } = await entrance.enter({ ...arrival, preferences: usualPreferences(headers) });
-  await actions.add({ ...record, person: person?.name ?? name, target: refused ?? 'oidc', outcome: person ? 'done' : 'refused' });
-  if (!person) return refuse(parts, request, { attempt, refused });
-  const session = await sessions.open(person, { headers, address, authenticatedAt });
+  const { session, refused } = await arrive(parts, request, { ...arrival, authenticatedAt });
+  if (session === undefined) return refuse(parts, request, { attempt, refused });
   return answer(303, null, { Location: attempt.to, 'Set-Cookie': [session, writeAttempt(headers, undefined)] });
 }
 

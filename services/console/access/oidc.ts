@@ -143,16 +143,10 @@ function failureOf(error: unknown): Failure {
 }
 
 const longest = { subject: 255, name: 200, email: 320 };
-const textIn = (claims: unknown, name: string, most: number) => {
-  const text = textAt(claims, name);
-  return text === undefined
-    ? undefined
-    : storable(
-        text
-          .replaceAll(/\p{Cc}/gu, ' ')
-          .trim()
-          .slice(0, most),
-      );
+/** Without characters that show nothing, or turn the direction of others; undefined where nothing is left. */
+const textIn = (claims: unknown, name: string, most: number): string | undefined => {
+  const text = (textAt(claims, name) ?? '').replaceAll(/\p{C}+/gu, ' ').trim();
+  return text === '' ? undefined : storable(text.slice(0, most));
 };
 const nameIn = (claims: unknown) => textIn(claims, 'preferred_username', longest.name) ?? textIn(claims, 'name', longest.name);
 

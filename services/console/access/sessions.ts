@@ -9,7 +9,7 @@ import { readCookie, writeCookie } from './cookies.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 type SessionParts = {
-  readonly store: Pick<ConsoleStore, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'endOthers' | 'endAll'>;
+  readonly store: Pick<ConsoleStore, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'endOthers' | 'endAll' | 'takeNotice' | 'putNotice'>;
   readonly config: Pick<ConsoleConfig, 'idleMinutes' | 'sessionHours'>;
   /** The person as the request shows it; undefined where the way that it logged in by is switched off, or speaks of another person now. */
   readonly confirm: (person: Person, headers: IncomingHttpHeaders) => Person | undefined;
@@ -107,6 +107,7 @@ export function createSessions({ store, config, confirm, clock }: SessionParts) 
      */
     async open({ id: personId }: Pick<Person, 'id'>, { headers, address, authenticatedAt = clock() }: Opening): Promise<string> {
       const before = await look(headers);
+      const notice = before?.hasNotice && before.person.id === personId ? await store.takeNotice(before.session.id) : undefined;
       if (before) {
         await store.endSession(before.session.id, before.person.id);
         changed(before.person.id);
@@ -115,7 +116,9 @@ export function createSessions({ store, config, confirm, clock }: SessionParts) 
       const now = clock();
       const browser = (headers['user-agent'] ?? '').slice(0, longestBrowser);
       const times = { createdAt: now, seenAt: now, authenticatedAt };
-      const ended = await store.addSession({ id: newId(), personId, tokenSha256: digest(token), ...times, address, browser });
+      const id = newId();
+      const ended = await store.addSession({ id, personId, tokenSha256: digest(token), ...times, address, browser });
+      if (notice) await store.putNotice(id, notice);
       if (ended > 0) changed(personId);
       return writeCookie(headers, { value: token, seconds: lifeMs / 1000 });
     },

@@ -31,7 +31,7 @@ export function createConfirm(parts: ConfirmParts): (person: Person, headers: In
   };
 }
 
-type Arrival = {
+export type Arrival = {
   readonly source: 'oidc' | 'proxy';
   /** Unique in its source. */
   readonly subject: string;
@@ -49,16 +49,15 @@ export type Entry = { readonly person: Person; readonly refused?: undefined } | 
 export type Entrance = ReturnType<typeof createEntrance>;
 
 type EntranceParts = {
-  readonly store: Pick<ConsoleStore, 'enterPerson' | 'isNameTaken' | 'takeRoles'>;
+  readonly store: Pick<ConsoleStore, 'enterNamed' | 'takeRoles'>;
   readonly sessions: Pick<Sessions, 'endAll' | 'changed'>;
   readonly config: Pick<ConsoleConfig, 'groupRoles' | 'adminUsername'>;
   readonly clock: () => Date;
 };
 
 export function createEntrance({ store, sessions, config, clock }: EntranceParts) {
-  const isTaken = async (name: string, of: Pick<Person, 'source' | 'subject'>) =>
-    // The first person may never have logged in.
-    name.toLowerCase() === config.adminUsername.toLowerCase() || (await store.isNameTaken(name, of));
+  // The first person may never have logged in.
+  const isOfFirst = (name: string) => name.toLowerCase() === config.adminUsername.toLowerCase();
 
   /** A person without any role keeps no session either. */
   async function turnAway(source: Source, subject: string): Promise<Entry> {
@@ -69,17 +68,23 @@ export function createEntrance({ store, sessions, config, clock }: EntranceParts
 
   return {
     /** Name and roles are those of the source, each time. */
-    async enter({ groups, label, preferences, ...arrival }: Arrival): Promise<Entry> {
-      const { source, subject, name } = arrival;
+    async enter({ groups, label, preferences, name, ...arrival }: Arrival): Promise<Entry> {
+      const { source, subject } = arrival;
       const roles = rolesOf(groups, config.groupRoles);
       if (!hasRole(roles)) return turnAway(source, subject);
-      const shown = (await isTaken(name, arrival)) ? `${name} (${label})` : name;
       const now = clock();
       const times = { createdAt: now, lastLoginAt: now, disabledAt: null };
-      const person = await store.enterPerson({ id: newId(), ...arrival, name: shown, roles, ...preferences, ...times });
+      const person = await store.enterNamed({ id: newId(), ...arrival, roles, ...preferences, ...times }, namesFor(name, label, isOfFirst));
       if (!person) return { refused: 'disabled' };
       sessions.changed(person.id);
       return { person };
     },
   };
+}
+
+/** The name itself, then with more and more beside it. */
+function* namesFor(name: string, label: string, isReserved: (name: string) => boolean): Generator<string> {
+  if (!isReserved(name)) yield name;
+  yield `${name} (${label})`;
+  for (let count = 2; ; count += 1) yield `${name} (${label} ${count})`;
 }

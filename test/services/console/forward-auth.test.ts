@@ -79,11 +79,19 @@ describe('console behind a proxy that logs people in', () => {
 
   it('refuses a name that may be two: with a comma, too long, or no UTF-8', async () => {
     const browser = await entered(anna);
-    for (const user of ['anna,otto', 'anna, ', 'x'.repeat(201), '\u00ff']) {
+    for (const user of ['anna,otto', 'anna, ', 'x'.repeat(201), '\u00ff', Buffer.from('an\u202ena').toString('latin1')]) {
       expect((await console.browser({ ...anna, 'Remote-User': user }).get('/login')).status, user.slice(0, 20)).to.equal(400);
       expect((await browser.get('/me', { 'Remote-User': user })).status, `${user.slice(0, 20)} with a session`).to.equal(400);
     }
     expect(await people()).to.have.length(1);
+  });
+
+  it('gives no two persons one name, also when they come at the same moment', async () => {
+    const users = ['anna', 'Anna', 'ANNA', 'aNNa', 'annA'];
+    const answers = await Promise.all(users.map((user) => console.browser({ ...anna, 'Remote-User': user }).get('/login')));
+    expect(answers.map(({ status }) => status)).to.deep.equal(users.map(() => 303));
+    const names = (await people()).map(({ name }) => (name as string).toLowerCase());
+    expect(names).to.have.members(['anna', 'anna (proxy)', 'anna (proxy 2)', 'anna (proxy 3)', 'anna (proxy 4)']);
   });
 
   it('refuses a header that came twice: a client may have sent one of the two', async () => {

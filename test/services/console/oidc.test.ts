@@ -244,6 +244,17 @@ describe('console login at a provider', () => {
     expect((await people()).map(({ name }) => name as string)).to.include('13');
   });
 
+  it('takes a blank name for none, and leaves out characters that show nothing or turn others round', async () => {
+    provider.state.account = { sub: '14', preferred_username: ' \u200b ', name: 'Otto', email: '\n', groups: ['readers'] };
+    await logIn(console.browser());
+    provider.state.account = { sub: '15', preferred_username: 'an\u202ena\ufeff', groups: ['readers'] };
+    await logIn(console.browser());
+    expect((await people()).map(({ name, email }) => [name as string, email as string | null])).to.have.deep.members([
+      ['Otto', null],
+      ['an na', null],
+    ]);
+  });
+
   describe('once more, for what needs a recent login,', () => {
     beforeEach(() => void (provider.state.account = { ...provider.state.account, groups: ['admins'] }));
     const needy = '/admin/users/new';
