@@ -50,6 +50,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { countActions } from './metrics.ts';
 import type { Declared } from './pages.ts';
 import { createPeople } from './people-store.ts';
+import { policyOf } from './policy.ts';
 import { createRefusals } from './refusals.ts';
 import { createStore } from './store.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
@@ -182,24 +183,10 @@ function providerIn({
   });
 }
 
-/** Nothing but what the console itself serves runs, is shown or is asked; no page is framed but by itself, none is kept. */
-function answerHeaders({ imageOrigins }: Pick<ConsoleConfig, 'imageOrigins'>): Readonly<Record<string, string>> {
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    ["img-src 'self' data:", ...imageOrigins].join(' '),
-    "connect-src 'self'",
-    "manifest-src 'self'",
-    "frame-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ];
+/** No page is framed but by the console itself, and none is kept. */
+function answerHeaders(config: Pick<ConsoleConfig, 'imageOrigins'>): Readonly<Record<string, string>> {
   return {
-    'Content-Security-Policy': policy.join('; '),
+    'Content-Security-Policy': policyOf(config),
     'X-Content-Type-Options': 'nosniff',
     // To the console itself only: an action without a field that says so leads back to the page that it was on.
     'Referrer-Policy': 'same-origin',

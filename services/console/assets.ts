@@ -39,10 +39,10 @@ function style(): string {
 const importLine = /^import (?:type )?(?:\{[^}]*\} from )?'(?:\.\/([\w-]+\.ts))';\n/gm;
 
 /**
- * The script as one module: each file after those that it imports, without its types, its comments and its imports. Files of `client/` share a scope
+ * A script as one module: each file after those that it imports, without its types, its comments and its imports. Files of `client/` share a scope
  * therefore, and no two may declare the same name.
  */
-function script(): string {
+function script(entry: 'main.ts' | 'map.ts'): string {
   const bodies = new Map<string, string>();
   const add = (name: string) => {
     if (bodies.has(name)) return;
@@ -52,7 +52,7 @@ function script(): string {
     bodies.delete(name);
     bodies.set(name, withoutTypes(source.replaceAll(importLine, '')));
   };
-  add('main.ts');
+  add(entry);
   return [...bodies.values()]
     .join('')
     .replaceAll(/^export /gm, '')
@@ -90,17 +90,34 @@ const manifest = (iconPath: string, ...pngPaths: readonly [path: string, sizes: 
 
 const pathOf = ({ name }: Asset) => `/assets/${name}`;
 
+const packaged = (path: string) => readFileSync(new URL(import.meta.resolve(path)));
+
+const css = 'text/css; charset=utf-8';
+const javascript = 'text/javascript; charset=utf-8';
+
 function createAssets(): { readonly paths: AssetPaths; readonly all: ReadonlyMap<string, Asset> } {
   const icon = asset('icon.svg', 'image/svg+xml', read('assets/icon.svg'));
   const small = asset('icon-192.png', 'image/png', read('assets/icon-192.png'));
   const large = asset('icon-512.png', 'image/png', read('assets/icon-512.png'));
   const described = JSON.stringify(manifest(pathOf(icon), [pathOf(small), '192x192'], [pathOf(large), '512x512']));
-  const sheet = asset('style.css', 'text/css; charset=utf-8', Buffer.from(style()));
-  const module = asset('script.js', 'text/javascript; charset=utf-8', Buffer.from(script()));
+  const sheet = asset('style.css', css, Buffer.from(style()));
+  const module = asset('script.js', javascript, Buffer.from(script('main.ts')));
+  const map = {
+    style: asset('leaflet.css', css, Buffer.from(`@layer leaflet{${packaged('leaflet/dist/leaflet.css').toString()}}`)),
+    script: asset('map.js', javascript, Buffer.from(script('map.ts'))),
+    library: asset('leaflet.js', javascript, packaged('leaflet/dist/leaflet.js')),
+  };
   const about = asset('manifest.webmanifest', 'application/manifest+json', Buffer.from(described));
   return {
-    paths: { style: pathOf(sheet), script: pathOf(module), manifest: pathOf(about), icon: pathOf(icon), touchIcon: pathOf(small) },
-    all: new Map([icon, small, large, sheet, module, about].map((one) => [one.name, one])),
+    paths: {
+      style: pathOf(sheet),
+      script: pathOf(module),
+      manifest: pathOf(about),
+      icon: pathOf(icon),
+      touchIcon: pathOf(small),
+      map: { style: pathOf(map.style), script: pathOf(map.script), library: pathOf(map.library) },
+    },
+    all: new Map([icon, small, large, sheet, module, about, ...Object.values(map)].map((one) => [one.name, one])),
   };
 }
 

@@ -130,6 +130,24 @@ const upstreamSettings = {
   audience: text('Jwt__Audience', { summary: 'The audience in access tokens for the link digest; as there', default: 'link-digest' }),
 } as const;
 
+const tileUrl: Setting<string | undefined> = optional({
+  ...url('Map__TileUrl', ['http', 'https'], {
+    summary: 'Tiles of the map of listings, which browsers ask for: `https://tiles.example.org/{z}/{x}/{y}.png`; without it the map is drawn',
+  }),
+  parse(value) {
+    const isWeb = /^https?:$/.test(URL.parse(value)?.protocol ?? '');
+    if (isWeb && ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && new URL(value).username === '') return value;
+    throw new InvalidSetting('must be a URL with {z}, {x} and {y}, such as https://tiles.example.org/{z}/{x}/{y}.png');
+  },
+});
+
+const mapSettings = {
+  tileUrl,
+  tileAttribution: optional(
+    text('Map__Attribution', { summary: 'Whose tiles these are, as their licence wants it to be shown; an address in it becomes a link' }),
+  ),
+} as const;
+
 const { port, databaseUrl, trustedProxies } = commonSettings;
 
 export const settings = {
@@ -146,14 +164,15 @@ export const settings = {
         'Where people read the files of this repository, or its site; error pages link to `k8s/runbooks/<alert>.md` below it, and name the page without it',
     }),
   ),
+  ...mapSettings,
   imageOrigins: origins('Console__ImageOrigins', { summary: 'Origins whose pictures pages may show, such as those of listings', default: [] }),
   actionsDays: integer('Retention__ActionsDays', { summary: 'Days that the record of logins and actions is kept', min: 1, max: 36_500, default: 365 }),
 } as const;
 
 export type ConsoleConfig = Values<typeof settings>;
 
-/** Faults of the ways to log in, which no single setting shows. */
-function sourceFaults(values: ConsoleConfig): readonly string[] {
+/** Faults that no single setting shows. */
+function commonFaults(values: ConsoleConfig): readonly string[] {
   const { localLogin, adminPasswords, adminPasswordHashes, oidcIssuer, oidcClientId, oidcScopes, publicUrl: ownUrl, groupRoles: granted, proxies } = values;
   const hasPassword = adminPasswords !== undefined || adminPasswordHashes !== undefined;
   const needed = [
@@ -162,10 +181,11 @@ function sourceFaults(values: ConsoleConfig): readonly string[] {
     { by: oidcIssuer !== undefined, has: oidcClientId !== undefined, fault: 'Console__Oidc__ClientId is required with Console__Oidc__Issuer' },
     { by: oidcIssuer !== undefined, has: ownUrl !== undefined, fault: 'Console__PublicUrl is required with Console__Oidc__Issuer' },
     { by: oidcIssuer !== undefined, has: oidcScopes.split(/\s+/).includes('openid'), fault: 'Console__Oidc__Scopes must hold openid' },
+    { by: values.tileUrl !== undefined, has: values.tileAttribution !== undefined, fault: 'Map__Attribution is required with Map__TileUrl' },
     { by: oidcIssuer !== undefined || proxies.length > 0, has: granted.length > 0, fault: 'Console__GroupRoles is required: without it no group has a role' },
   ];
   return needed.flatMap(({ by, has, fault }) => (by && !has ? [fault] : []));
 }
 
 /** @throws ConfigError with every fault */
-export const readConfig = (environment: Environment): ConsoleConfig => readSettings(environment, settings, sourceFaults);
+export const readConfig = (environment: Environment): ConsoleConfig => readSettings(environment, settings, commonFaults);

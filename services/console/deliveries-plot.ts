@@ -1,6 +1,6 @@
 // Deliveries per hour or day, by source, or by kind of event where there is one source only.
-import type { VNode } from 'preact';
 import { z } from 'zod';
+import type { VNode } from './view/elements.ts';
 import { Statistics } from '../webhook-intake/contract.ts';
 import type { Visit } from './pages.ts';
 import { besideMs } from './parts.ts';

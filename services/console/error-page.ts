@@ -1,5 +1,5 @@
 // The page of a refusal: what happened, what to do, and the id of the request.
-import { h } from 'preact';
+import { h } from './view/elements.ts';
 import type { AskedRequest } from '../platform/http/refusals.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { Problems } from './contract.ts';

@@ -1,6 +1,6 @@
 // A new password in a form: the schema of its entry, and its field.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from './view/elements.ts';
 import { type Faults, field } from './view/forms.ts';
 import type { Locale } from './view/locale.ts';
 

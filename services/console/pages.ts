@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type Faults, parseInto } from '../platform/faults.ts';
 import { type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
 import { Common, Problem } from '../platform/problem.ts';
-import type { Role } from './contract.ts';
-import type { Done, Fields, Kit, PageArea, Shown, Visit } from './visits.ts';
+import { Problems, type Role } from './contract.ts';
+import { type Done, type Fields, isSecretField, type Kit, type PageArea, type Shown, type Visit } from './visits.ts';
 
 export type { Done, Fields, Shown, Visit } from './visits.ts';
 
@@ -166,6 +166,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
     done = await declared.run({ ...visit, form });
   } catch (error) {
     await record(kit.isRefusal(error) ? 'refused' : 'failed');
+    if (!isJson && !declared.hasFile && error instanceof Problem && error.kind.type === Problems.loginTooOld.type) await kit.keepEntries(visit, fields);
     if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
     const faults = kit.faultsOf(error, visit.locale);
     if (declared.again && faults) return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
@@ -179,7 +180,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
 
 /** Secrets go no way back to a browser; a file is there still. */
 const isShownAgain = ({ area, hasFile }: Pick<ActionDeclaration<MaybeSchema, Schema>, 'area' | 'hasFile'>, fields: Fields) =>
-  hasFile === undefined && area !== 'secrets' && !Object.keys(fields).some((name) => /password|secret/i.test(name));
+  hasFile === undefined && area !== 'secrets' && !Object.keys(fields).some(isSecretField);
 
 /** The fields of a form: a text, or a list where a name comes several times. */
 function readForm(bytes: Buffer, type: string): Fields {

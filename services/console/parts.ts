@@ -1,5 +1,5 @@
 // Pages that show several services: the answer of each, or why there is none.
-import type { VNode } from 'preact';
+import type { VNode } from './view/elements.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Visit } from './pages.ts';
 import { serviceFailure } from './service-failure.ts';

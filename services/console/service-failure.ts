@@ -1,5 +1,5 @@
 // The fault of a service as pages show it.
-import type { VNode } from 'preact';
+import type { VNode } from './view/elements.ts';
 import type { Problem } from '../platform/problem.ts';
 import { Problems } from './contract.ts';
 import { runbookOf } from './runbooks.ts';

@@ -1,15 +1,17 @@
 // A request by a person: who asks, in which language, what may be asked of the services, and how the answer becomes a page.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren } from './view/elements.ts';
 import { answer, type Answer, Content, type RouteRequest } from '../platform/http/route.ts';
 import { Problem } from '../platform/problem.ts';
 import type { ActionRecord } from './access/actions.ts';
+import { isLoopback } from './access/cookies.ts';
 import { ownPath } from './access/own-path.ts';
 import { allows } from './access/roles.ts';
 import type { Sessions } from './access/sessions.ts';
 import type { ConsoleConfig } from './config.ts';
 import { type Area, areas, Problems, type Role, type ServiceName } from './contract.ts';
 import { errorPage } from './error-page.ts';
+import { policyOf } from './policy.ts';
 import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } from './store.ts';
 import { isLanguage, type Language } from './texts/texts.ts';
 import type { Asked } from './upstream/client.ts';
@@ -30,6 +32,8 @@ export type Shown = {
   readonly body: ComponentChildren;
   /** Default: 200. */
   readonly status?: number;
+  /** Whether it has the map with tiles, which needs a script, a style and an origin of pictures of its own. */
+  readonly hasTiles?: boolean;
 };
 
 /** The outcome of an action. */
@@ -58,8 +62,10 @@ export type Visit = {
   readonly locale: Locale;
   /** Path and query of this page. */
   readonly path: string;
+  /** The address by which browsers reach the console, without a path. */
+  readonly origin: string;
   readonly requestId: string;
-  readonly clientAddress: string;
+  readonly clientAddress: () => string;
   /** The header of a browser that reads a stream again. */
   readonly lastEventId: string | undefined;
   /** Whether session and role go on; for answers that stay open. */
@@ -74,6 +80,8 @@ export type Visit = {
   readonly has: (service: ServiceName) => boolean;
   /** The address before the path of a runbook, where people have one. */
   readonly runbookUrl: string | undefined;
+  /** The tiles of the map, where there are such. */
+  readonly tiles: Tiles | undefined;
   /** Whether the policy of pages lets them show a picture of this address. */
   readonly isPictureShown: (url: string) => boolean;
   /** The API of a service, asked for this person. */
@@ -101,7 +109,7 @@ export type KitParts = {
   readonly areasWithPages: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
-  readonly config: Pick<ConsoleConfig, 'imageOrigins' | 'runbookUrl'>;
+  readonly config: Pick<ConsoleConfig, 'imageOrigins' | 'runbookUrl' | 'publicUrl' | 'tileUrl' | 'tileAttribution'>;
   readonly waiting: Waiting;
   readonly clock: () => Date;
 };
@@ -110,7 +118,12 @@ type Needed = { readonly area: PageArea; readonly role: Role; readonly isRecentL
 
 export const htmlType = 'text/html; charset=utf-8';
 export const html = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer<number, Content> =>
-  answer(status, new Content(htmlType, text), headers);
+  answer(status, new Content(htmlType, Buffer.from(text)), headers);
+
+/** Entries above it are not kept over a login. */
+const mostKept = 16_384;
+/** Whether a field may hold what goes no way back to a browser. */
+export const isSecretField = (name: string) => /password|secret|^value$/i.test(name);
 
 type Rendered = { readonly status: number; readonly text: string };
 
@@ -145,11 +158,25 @@ function createFrames({ areasWithPages, waiting, assets }: Pick<KitParts, 'areas
   };
 }
 
+export type Tiles = {
+  readonly url: string;
+  readonly origin: string;
+  readonly attribution: string;
+  /** The path of the library that shows them. */
+  readonly library: string;
+};
+
+/** The settings were checked together: with an address there is an attribution. */
+function tilesIn({ tileUrl, tileAttribution = '' }: Pick<ConsoleConfig, 'tileUrl' | 'tileAttribution'>, { map }: AssetPaths): Tiles | undefined {
+  return tileUrl === undefined ? undefined : { url: tileUrl, origin: new URL(tileUrl).origin, attribution: tileAttribution, library: map.library };
+}
+
 export type Kit = ReturnType<typeof createKit>;
 
 export function createKit({ sessions, store, upstreams, areasWithPages, actions, assets, config, waiting, clock }: KitParts) {
   const localeOf = ({ language, zone }: Pick<Preferences, 'language' | 'zone'>) => createLocale({ language, zone, now: clock() });
 
+  const tiles = tilesIn(config, assets);
   const { seenBy, frameOf } = createFrames({ areasWithPages, waiting, assets });
 
   function visitOf({ person, session, hasNotice }: Entered, { area, role }: Pick<Needed, 'area' | 'role'>, request: Omit<AnyRequest, 'principal'>): Visit {
@@ -163,8 +190,10 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       area,
       locale: localeOf(person),
       path: url,
+      // Without TLS a browser keeps a session on its own machine only.
+      origin: config.publicUrl ?? `${isLoopback(headers) ? 'http' : 'https'}://${headers.host ?? ''}`,
       requestId,
-      clientAddress: clientAddress(),
+      clientAddress,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
       async isStillAllowed() {
         const now = await sessions.look(headers);
@@ -175,6 +204,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       may: (asked, role = 'reader') => allows(person.roles, asked, role),
       has: upstreams.has,
       runbookUrl: config.runbookUrl,
+      tiles,
       isPictureShown: (picture) => config.imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
       ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
     };
@@ -182,7 +212,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
 
   async function render(visit: Visit, { status = 200, ...page }: Shown): Promise<Answer<number, Content>> {
     const [notice] = await Promise.all([visit.hasNotice ? store.takeNotice(visit.session.id) : undefined, waiting.ready()]);
-    return html(status, renderPage({ ...frameOf(visit), notice }, { ...page, area: visit.area === 'me' ? undefined : visit.area }));
+    const headers = page.hasTiles && tiles ? { 'Content-Security-Policy': policyOf(config, { images: tiles.origin, hasDefaultPolicy: true }) } : {};
+    return html(status, renderPage({ ...frameOf(visit), notice }, { ...page, area: visit.area === 'me' ? undefined : visit.area }), headers);
   }
 
   return {
@@ -223,6 +254,12 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),
     backOf,
+    /** For the page behind the login that an action needs: its form, to be sent then. Passwords and secrets are not kept. */
+    async keepEntries({ session, path, locale }: Visit, fields: Fields): Promise<void> {
+      const kept = Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'back' && !isSecretField(name)));
+      if (JSON.stringify(kept).length > mostKept) return;
+      await store.putNotice(session.id, { message: locale.t.access.entered.kept, again: { path, fields: kept } });
+    },
     /** The page that follows an action, with its message. */
     async showDone(visit: Visit, { message, undo, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
       if (page) return render(visit, page);
@@ -230,7 +267,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       return answer(303, null, { Location: to ?? back });
     },
     record: ({ person, clientAddress, requestId }: Visit, what: { area: string; action: string; target: string; outcome: Outcome }): Promise<void> =>
-      actions.add({ person: person.name, address: clientAddress, requestId, ...what }),
+      actions.add({ person: person.name, address: clientAddress(), requestId, ...what }),
     /** Call after a change in an area: another number waits there now. */
     changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
     isRefusal: (error: unknown) => error instanceof Problem && error.status < 500,

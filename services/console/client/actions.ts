@@ -58,7 +58,7 @@ async function settle(change: Change, { message, isDone, undo }: Answer): Promis
 export async function undoLast(): Promise<void> {
   const change = changes.pop();
   if (!change) {
-    const button = find('#notice form button');
+    const button = find('#notice [data-key=u]');
     if (button) button.click();
     else notify(say('nothing'), 'bad');
     return;

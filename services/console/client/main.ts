@@ -6,6 +6,7 @@ import { completeNotice } from './elements.ts';
 import { watchKeys } from './keys.ts';
 import { followLists } from './live.ts';
 import { watchSelection } from './rows.ts';
+import { watchScrolling } from './scrolling.ts';
 
 completeNotice();
 watchSelection();
@@ -13,4 +14,5 @@ watchActions();
 watchKeys();
 watchCopying();
 watchAppearance();
+watchScrolling();
 followLists();

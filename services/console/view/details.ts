@@ -1,5 +1,5 @@
 // One thing in detail: its members, its text to copy, figures and meters, its JSON as a folded tree.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 import type { Tone } from './texts.ts';

@@ -1,5 +1,5 @@
 // Filters of a list. Their state is in the address, so that a filtered list is a link.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 import { hiddenFields } from './notice.ts';

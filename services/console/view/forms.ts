@@ -1,5 +1,5 @@
 // Forms: fields with their labels, hints and faults, and the form that asks for a name before something is gone.
-import { type Attributes, type ComponentChildren, h, type VNode } from 'preact';
+import { type Attributes, type ComponentChildren, h, type VNode } from './elements.ts';
 import type { Option } from './filters.ts';
 import type { Locale } from './locale.ts';
 
@@ -82,7 +82,7 @@ function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes
       const list = of.suggestions ? `${attributes.id}-list` : undefined;
       const { kind: type, value, maxLength, autocomplete } = of;
       return [
-        h('input', { ...attributes, type, value, maxLength, autocomplete, list, autofocus: of.isFocused }),
+        h('input', { ...attributes, type, value, maxlength: maxLength, autocomplete, list, autofocus: of.isFocused }),
         list
           ? h(
               'datalist',

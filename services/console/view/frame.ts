@@ -16,7 +16,15 @@ export type Appearance = {
 };
 
 /** Where the browser finds the files of `assets/` and `client/`. */
-export type AssetPaths = { readonly style: string; readonly script: string; readonly manifest: string; readonly icon: string; readonly touchIcon: string };
+export type AssetPaths = {
+  readonly style: string;
+  readonly script: string;
+  readonly manifest: string;
+  readonly icon: string;
+  readonly touchIcon: string;
+  /** Of the map with tiles; `library` is loaded by `script`. */
+  readonly map: { readonly style: string; readonly script: string; readonly library: string };
+};
 
 export type Frame = {
   readonly locale: Locale;
@@ -44,6 +52,8 @@ export type Notice = {
   readonly message: string;
   readonly tone?: 'good' | 'bad';
   readonly undo?: Undo | undefined;
+  /** A form that could not be sent before: it waits for the person. */
+  readonly again?: { readonly path: string; readonly fields: Readonly<Record<string, string | readonly string[]>> } | undefined;
 };
 /** A form that takes a change back. */
 export type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };

@@ -1,5 +1,5 @@
 // Icons of the console: lines on a grid of 20, drawn in the colour of the text.
-import { h, type VNode } from 'preact';
+import { h, type VNode, written } from './elements.ts';
 
 const paths = {
   now: 'M10 2.5v2M10 15.5v2M2.5 10h2M15.5 10h2M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7Z',
@@ -36,8 +36,17 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** @param label what it says where no words beside it do; without it the icon is decoration */
+const made = new Map<string, VNode>();
+
+/** @param label what it says where no words beside it do, one of the texts; without it the icon is decoration */
 export function icon(name: IconName, label?: string): VNode {
+  const key = `${name} ${label ?? ''}`;
+  const known = made.get(key) ?? written(draw(name, label));
+  made.set(key, known);
+  return known;
+}
+
+function draw(name: IconName, label: string | undefined): VNode {
   const meaning = label === undefined ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': label };
   return h('svg', { class: 'icon', viewBox: '0 0 20 20', ...meaning }, h('path', { d: paths[name] }));
 }

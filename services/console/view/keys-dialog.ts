@@ -1,5 +1,5 @@
 // The keys of a page, shown by `?`. The script adds the page's own, which its links and buttons declare by `data-key`.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 import { keyCap } from './texts.ts';

@@ -1,5 +1,5 @@
 // Lists: tables, cards and lines, whose rows are moved through by keys and changed where they stand.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon, type IconName } from './icons.ts';
 import type { Locale } from './locale.ts';
 

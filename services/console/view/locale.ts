@@ -48,9 +48,18 @@ const spans = [
   ['minute', 60],
 ] as const;
 
+const dayMs = 86_400_000;
+
+/** Whether it is this year and not today in every zone: lists have many such times, and asking `Intl` for a date takes long. */
+const isClearlyThisYear = (at: Date, now: Date) =>
+  Math.abs(now.getTime() - at.getTime()) > 2 * dayMs &&
+  new Date(at.getTime() - dayMs).getUTCFullYear() === new Date(now.getTime() + dayMs).getUTCFullYear() &&
+  new Date(at.getTime() + dayMs).getUTCFullYear() === new Date(now.getTime() - dayMs).getUTCFullYear();
+
 function createFormats(tag: string, timeZone: string) {
   const dates = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(tag, { timeZone, ...options });
   const time = dates({ hour: '2-digit', minute: '2-digit' });
+  const dayAndTime = dates({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
   const day = dates({ day: 'numeric', month: 'short' });
   const date = dates({ day: 'numeric', month: 'short', year: 'numeric' });
   const whole = dates({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -85,9 +94,10 @@ function createFormats(tag: string, timeZone: string) {
     whole: (at: Date) => whole.format(at),
     /** As short as it can be told apart from now: `06:41` today, `24 Nov, 06:41` this year, else `24 Nov 2025`. */
     short(at: Date, now: Date): string {
+      if (isClearlyThisYear(at, now)) return dayAndTime.format(at);
       const [then, today] = [calendar.format(at), calendar.format(now)];
       if (then === today) return time.format(at);
-      return then.slice(0, 4) === today.slice(0, 4) ? `${day.format(at)}, ${time.format(at)}` : date.format(at);
+      return then.slice(0, 4) === today.slice(0, 4) ? dayAndTime.format(at) : date.format(at);
     },
     /** `3 hours ago`, `in 5 days` */
     ago(at: Date, now: Date): string {

@@ -1,5 +1,5 @@
 // The menu of the person: areas that a phone has no room for, theme, density, language, keys, signing out.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from './elements.ts';
 import { languages } from '../texts/texts.ts';
 import { type Appearance, densities, type Frame, type Person, themes } from './frame.ts';
 import { icon } from './icons.ts';

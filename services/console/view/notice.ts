@@ -1,5 +1,5 @@
 // The message that a page shows once, with the way to take the change back.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from './elements.ts';
 import type { Notice, Undo } from './frame.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
@@ -12,7 +12,7 @@ export function noticeOf(locale: Locale, notice: Notice | undefined): VNode {
   return h(
     'div',
     { id: 'notice', role: 'status', class: notice ? `notice ${notice.tone ?? 'good'}` : 'notice', ...texts, ...more },
-    notice ? [h('p', null, notice.message), notice.undo ? undoForm(locale, notice.undo) : null] : null,
+    notice ? [h('p', null, notice.message), notice.undo ? undoForm(locale, notice.undo) : null, notice.again ? againForm(locale, notice.again) : null] : null,
   );
 }
 
@@ -21,3 +21,6 @@ export const hiddenFields = (fields: Readonly<Record<string, string | readonly s
 
 const undoForm = (locale: Locale, { path, fields }: Undo): VNode =>
   h('form', { method: 'post', action: path }, hiddenFields(fields), h('button', { 'data-key': 'u', class: 'plain' }, icon('undo'), locale.t.view.undo));
+
+const againForm = ({ t }: Locale, { path, fields }: NonNullable<Notice['again']>): VNode =>
+  h('form', { method: 'post', action: path }, hiddenFields(fields), h('button', { class: 'plain' }, icon('again'), t.access.entered.again));

@@ -1,5 +1,5 @@
 // The end of a list: how many are shown, and the link to the next page by its cursor.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 
@@ -37,8 +37,11 @@ export function pager({ t }: Locale, { path, query, shown, next }: Pager): VNode
 
 /** The path with a query; members that are undefined or empty are left out. */
 export function withQuery(path: string, query: QueryOf): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) for (const one of [value ?? ''].flat()) if (one !== '') search.append(name, one);
-  const text = search.toString();
-  return text === '' ? path : `${path}?${text}`;
+  let text = '';
+  for (const name of Object.keys(query))
+    for (const one of [query[name] ?? ''].flat()) if (one !== '') text += `${text === '' ? '?' : '&'}${name}=${encoded(one)}`;
+  return path + text;
 }
+
+/** Lists have many links with a query, and most values need no escape. */
+const encoded = (value: string) => (/^[\w*.-]*$/.test(value) ? value : new URLSearchParams([['', value]]).toString().slice(1));

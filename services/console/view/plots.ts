@@ -1,7 +1,7 @@
 // Plots, drawn as SVG on the server. Positions along the axis are shares of the width, so that text keeps its size on every screen.
 import { scaleLinear } from 'd3-scale';
 import { curveLinear, curveStepAfter, line, stack } from 'd3-shape';
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import type { Locale } from './locale.ts';
 
 export type Plot = {

@@ -1,5 +1,5 @@
 // Sessions of a person: which browser, from where, since when, and the way to end each.
-import type { VNode } from 'preact';
+import type { VNode } from './elements.ts';
 import { actionButton, type Column, table } from './lists.ts';
 import type { Locale } from './locale.ts';
 import { badge, time } from './texts.ts';

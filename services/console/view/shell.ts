@@ -1,6 +1,5 @@
 // The document of every page: head, navigation, menu, notice, keys.
-import { type ComponentChildren, h, type VNode } from 'preact';
-import { renderToString } from 'preact-render-to-string';
+import { type ComponentChildren, h, type VNode, toMarkup } from './elements.ts';
 import { type AreaName, areas, type Frame, pathOf, type Person } from './frame.ts';
 import { icon, type IconName } from './icons.ts';
 import type { Locale } from './locale.ts';
@@ -14,10 +13,11 @@ export type Page = {
   readonly title: string;
   readonly area?: AreaName | undefined;
   readonly body: ComponentChildren;
-  /** Seconds after which the browser asks again; for pages to look at. */
+  /** Whether it loads what the map with tiles needs. */
+  readonly hasTiles?: boolean;
 };
 
-export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>${renderToString(document(frame, page))}`;
+export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>${toMarkup(document(frame, page))}`;
 
 export function document(frame: Frame, page: Page): VNode {
   const { locale, appearance, person } = frame;
@@ -39,7 +39,7 @@ export function document(frame: Frame, page: Page): VNode {
   );
 }
 
-function head({ assets, locale }: Frame, { title }: Page): VNode {
+function head({ assets, locale }: Frame, { title, hasTiles }: Page): VNode {
   return h(
     'head',
     null,
@@ -49,11 +49,14 @@ function head({ assets, locale }: Frame, { title }: Page): VNode {
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('meta', { name: 'theme-color', content: '#f5f5f1', media: '(prefers-color-scheme: light)' }),
     h('meta', { name: 'theme-color', content: '#131517', media: '(prefers-color-scheme: dark)' }),
+    // Before the other: its layer is the lowest.
+    hasTiles ? h('link', { rel: 'stylesheet', href: assets.map.style }) : null,
     h('link', { rel: 'stylesheet', href: assets.style }),
     h('link', { rel: 'icon', type: 'image/svg+xml', href: assets.icon }),
     h('link', { rel: 'apple-touch-icon', href: assets.touchIcon }),
     h('link', { rel: 'manifest', href: assets.manifest }),
     h('script', { type: 'module', src: assets.script }),
+    hasTiles ? h('script', { type: 'module', src: assets.map.script }) : null,
   );
 }
 

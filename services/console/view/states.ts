@@ -1,5 +1,5 @@
 // The states that a page shows instead of its content, or above it: nothing there, nothing found, a service that fails, data that is old.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 import { code, time } from './texts.ts';

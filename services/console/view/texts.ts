@@ -1,5 +1,5 @@
 // Small pieces of text: times, links to other sites, badges, keys.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 

@@ -251,6 +251,39 @@ describe('console access', () => {
     expect((await actions()).slice(1)).to.deep.equal([refused, refused, refused]);
   });
 
+  describe('entries of an action that needs a recent login', () => {
+    const entered = { name: 'Anna "A" <i>', password: 'a password of Anna', 'role-system': 'reader', 'role-links': ['editor', 'admin'] };
+
+    it('are kept until it is there, without passwords, and shown once', async () => {
+      const browser = await console.loggedIn();
+      later(11);
+      const { status, headers } = await browser.post('/admin/users/add', entered, { Referer: `${console.url}/admin/users/new` });
+      expect([status, headers.get('location')]).to.deep.equal([303, '/login?to=%2Fadmin%2Fusers%2Fnew&again=true']);
+      expect((await browser.logIn('admin', undefined, { to: '/admin/users/new' })).status).to.equal(303);
+      const { text } = await browser.get('/admin/users/new');
+      expect(text).to.include('<form method="post" action="/admin/users/add"><input type="hidden" name="name" value="Anna &quot;A&quot; &lt;i>"/>');
+      expect(text).to.include('<input type="hidden" name="role-links" value="editor"/><input type="hidden" name="role-links" value="admin"/>');
+      expect(text).not.to.include('a password of Anna');
+      expect((await browser.get('/admin/users/new')).text).not.to.include('Anna');
+    });
+
+    it('are kept for this person only', async () => {
+      const browser = await console.loggedIn();
+      await browser.post('/admin/users/add', { ...entered, name: 'Otto', 'role-links': 'editor' });
+      later(11);
+      await browser.post('/admin/users/add', { ...entered, name: 'Anna' });
+      expect((await browser.logIn('Otto', entered.password)).status).to.equal(303);
+      expect((await browser.get('/me')).text).to.not.include('Anna');
+    });
+
+    it('are not kept where they are very long', async () => {
+      const browser = await console.loggedIn();
+      later(11);
+      expect((await browser.post('/admin/users/add', { ...entered, name: 'x'.repeat(20_000) })).status).to.equal(303);
+      expect(await console.query('select notice from sessions')).to.deep.equal([{ notice: null }]);
+    });
+  });
+
   it('records an action once that was done, though its message cannot be kept', async () => {
     const browser = await console.loggedIn();
     await console.query('alter table sessions add constraint no_notice check (notice is null)');

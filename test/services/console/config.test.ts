@@ -54,6 +54,14 @@ describe('console settings', () => {
       expect(faultsOf({ Console__PublicUrl: url }), url).to.have.length(1);
   });
 
+  it('take tiles of the map with an attribution, and places in their address', () => {
+    const Map__Attribution = '© the tests';
+    expect(faultsOf({ Map__TileUrl: 'https://tiles.example.org/{z}/{x}/{y}.png', Map__Attribution })).to.deep.equal([]);
+    expect(faultsOf({ Map__TileUrl: 'https://tiles.example.org/{z}/{x}/{y}.png' })).to.deep.equal(['Map__Attribution is required with Map__TileUrl']);
+    for (const url of ['https://tiles.example.org/{z}/{x}.png', 'ftp://x/{z}/{x}/{y}', '/{z}/{x}/{y}', 'https://a:b@x/{z}/{x}/{y}', 'javascript:{z}{x}{y}'])
+      expect(faultsOf({ Map__TileUrl: url, Map__Attribution }), url).to.have.length(1);
+  });
+
   it('take headers by their names, in any case', () => {
     expect(readConfig({ ...base, Console__ForwardAuth__UserHeader: 'X-Auth-User' }).userHeader).to.equal('x-auth-user');
     expect(readConfig(base)).to.include({ userHeader: 'remote-user', groupsHeader: 'remote-groups' });

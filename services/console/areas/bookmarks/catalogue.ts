@@ -1,6 +1,6 @@
 // The catalogue of bookmarks as this area asks it: its folders as a tree, and the query of the list.
 import { z } from 'zod';
-import { Bookmark, Folder } from '../../../bookmarks/contract.ts';
+import { Bookmark, Counts, Folder } from '../../../bookmarks/contract.ts';
 import { undoHeader } from '../../../bookmarks/undo/contract.ts';
 import type { Schema } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
@@ -31,16 +31,17 @@ export type ListQuery = z.output<typeof ListQuery>;
 
 type Asking = Pick<Visit, 'ask'>;
 
-export const foldersOf = ({ ask }: Asking) => ask('bookmarks').get('/api/folders', z.array(Folder));
+export const foldersOf = ({ ask }: Asking) => ask('bookmarks').getKept('/api/folders', z.array(Folder));
+export const countsOf = ({ ask }: Asking) => ask('bookmarks').getKept('/api/bookmarks/counts', Counts);
 export const bookmarkOf = ({ ask }: Asking, id: string) => ask('bookmarks').get(pathOf`/api/bookmarks/${id}`, Bookmark);
 
 type Sending = Parameters<ReturnType<Visit['ask']>['send']>[0];
 
 /** A change that the catalogue remembers. @returns its answer, and what takes it back: nothing where something in between took the id away */
 export async function change<S extends Schema>({ ask }: Asking, call: Sending, contract: S): Promise<{ readonly answer: AnswerOf<S>; readonly undo?: Undo }> {
-  const { answer, headers } = await ask('bookmarks').sendFor({ ...call, query: { ...call.query, undo: true } }, contract);
-  const id = headers.get(undoHeader);
-  return { answer, ...(id !== null && { undo: { path: pathOf`/bookmarks/undo/${id}`, fields: {} } }) };
+  const { answer, header } = await ask('bookmarks').sendFor({ ...call, query: { ...call.query, undo: true } }, contract);
+  const id = header(undoHeader.toLowerCase());
+  return { answer, ...(id !== undefined && { undo: { path: pathOf`/bookmarks/undo/${id}`, fields: {} } }) };
 }
 
 export type Branch = { readonly folder: FolderOf; readonly depth: number };

@@ -1,15 +1,18 @@
 // One bookmark: added, with the title of its page and a warning where it is there already, or changed.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Bookmark } from '../../../bookmarks/contract.ts';
-import { Problem } from '../../../platform/problem.ts';
+import { Common, Problem } from '../../../platform/problem.ts';
+import { Problems } from '../../contract.ts';
 import { action, ById, fieldCheck, type Fields, fieldText, page, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
+import { copyable, detailList } from '../../view/details.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
-import { pageHead } from '../../view/shell.ts';
+import { hiddenFields } from '../../view/notice.ts';
+import { pageHead, section } from '../../view/shell.ts';
 import { externalLink, safeUrl } from '../../view/texts.ts';
-import { bookmarkOf, folderOptions, foldersOf, namesIn, path, type Saved, treeOf } from './catalogue.ts';
+import { type Branch, folderOptions, foldersOf, namesIn, path, type Saved, treeOf } from './catalogue.ts';
 
 const Preview = z.object({ title: z.string(), description: z.string(), thumbnail: z.string(), existing: z.array(Bookmark) });
 
@@ -46,7 +49,8 @@ const add = page({
         head(visit, bookmarks.add),
         warning(visit, page?.existing ?? []),
         shared === '' ? lookUp(visit) : null,
-        await entryForm(visit, { action: path, entry, hint }),
+        entryForm(visit, { action: path, entry, hint, tree: await treeFor(visit) }),
+        shared === '' ? bookmarklet(visit) : null,
       ],
     };
   },
@@ -75,6 +79,20 @@ function warning({ locale }: Pick<Visit, 'locale'>, existing: readonly Saved[]):
   );
 }
 
+/**
+ * A bookmark of the browser that opens this form for the page that it is used on. It is for dragging: the policy of pages runs no script of a link here.
+ */
+function bookmarklet({ locale, origin }: Pick<Visit, 'locale' | 'origin'>): VNode {
+  const { bookmarklet: words } = locale.t.bookmarks;
+  const script = `javascript:void(open('${origin}${path}/new?url='+encodeURIComponent(location.href)+'&title='+encodeURIComponent(document.title)))`;
+  return section(
+    words.title,
+    h('p', { class: 'quiet' }, words.hint),
+    h('p', null, h('a', { class: 'button', href: script }, icon('bookmarks'), words.name)),
+    copyable(locale, script, { label: words.copy, isFolded: true }),
+  );
+}
+
 /** Without an address the page is looked up first; the form below takes everything by hand. */
 const lookUp = ({ locale }: Pick<Visit, 'locale'>): VNode =>
   h(
@@ -84,15 +102,25 @@ const lookUp = ({ locale }: Pick<Visit, 'locale'>): VNode =>
     h('button', null, locale.t.bookmarks.lookUp),
   );
 
-type EntryForm = { readonly action: string; readonly entry: Entry; readonly hint?: string | undefined; readonly faults?: Faults };
+const treeFor = async (visit: Pick<Visit, 'ask' | 'locale'>): Promise<readonly Branch[]> => treeOf(await foldersOf(visit), visit.locale.format.compare);
 
-async function entryForm(visit: Pick<Visit, 'ask' | 'locale'>, { action: to, entry, hint, faults }: EntryForm): Promise<VNode> {
-  const { locale } = visit;
+type EntryForm = {
+  readonly action: string;
+  readonly entry: Entry;
+  readonly tree: readonly Branch[];
+  /** The state that the form was filled from: a change in between is not overwritten. */
+  readonly etag?: string | undefined;
+  readonly hint?: string | undefined;
+  readonly faults?: Faults;
+};
+
+function entryForm({ locale }: Pick<Visit, 'locale'>, { action: to, entry, tree, etag, hint, faults }: EntryForm): VNode {
   const { bookmarks } = locale.t;
-  const options = folderOptions(treeOf(await foldersOf(visit), locale.format.compare), bookmarks.noFolder);
+  const options = folderOptions(tree, bookmarks.noFolder);
   return form(
     locale,
     { path: to, submit: bookmarks.save, cancel: path, faults },
+    etag === undefined ? null : hiddenFields({ etag }),
     field(locale, { kind: 'url', name: 'url', label: bookmarks.address, value: entry.url, isRequired: true, faults }),
     field(locale, { kind: 'text', name: 'title', label: bookmarks.title, value: entry.title, isRequired: true, hint, faults }),
     field(locale, { kind: 'lines', name: 'description', label: bookmarks.description, value: entry.description, faults }),
@@ -133,9 +161,19 @@ const create = action({
   async again(visit) {
     const { bookmarks } = visit.locale.t;
     const { fields, faults } = visit;
-    return { title: bookmarks.add, body: [head(visit, bookmarks.add), await entryForm(visit, { action: path, entry: enteredIn(fields), faults })] };
+    return {
+      title: bookmarks.add,
+      body: [head(visit, bookmarks.add), entryForm(visit, { action: path, entry: enteredIn(fields), tree: await treeFor(visit), faults })],
+    };
   },
 });
+
+/** A bookmark as the form has it, with the tag of its state. */
+async function stored({ ask }: Pick<Visit, 'ask'>, id: string) {
+  const { answer, header } = await ask('bookmarks').sendFor({ path: pathOf`/api/bookmarks/${id}` }, Bookmark);
+  const { url, title, description, tags, folderId, favorite } = answer;
+  return { entry: { url, title, description, tags: tags.join(', '), folder: folderId ?? '', favorite }, etag: header('etag') };
+}
 
 const edit = page({
   path: '/bookmarks/{id}',
@@ -143,34 +181,83 @@ const edit = page({
   role: 'editor',
   params: ById,
   async show(visit) {
-    const bookmark = await bookmarkOf(visit, visit.params.id);
-    const { url, title, description, tags, folderId, favorite } = bookmark;
-    const entry = { url, title, description, tags: tags.join(', '), folder: folderId ?? '', favorite };
+    const { params, locale } = visit;
+    const [{ entry, etag }, tree] = await Promise.all([stored(visit, params.id), treeFor(visit)]);
+    const { url, title } = entry;
     return {
       title,
-      body: [head(visit, title), h('p', null, externalLink(visit.locale, url)), await entryForm(visit, { action: `${path}/${bookmark.id}`, entry })],
+      body: [head(visit, title), h('p', null, externalLink(locale, url)), entryForm(visit, { action: `${path}/${params.id}`, entry, tree, etag })],
     };
   },
 });
+
+/** The fault of a form whose bookmark was changed meanwhile. */
+const meanwhile = 'meanwhile';
 
 const change = action({
   path: '/bookmarks/{id}',
   area: 'bookmarks',
   params: ById,
-  form: Entered,
-  async run({ params, form: entered, ask, locale }) {
-    const { title } = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${params.id}`, body: bodyOf(entered) }, Bookmark);
-    return { message: locale.t.bookmarks.saved(title), target: params.id, to: path };
+  form: Entered.extend({ etag: z.string().optional() }),
+  async run({ params, form: { etag, ...entered }, ask, locale }) {
+    const { bookmarks } = locale.t;
+    const headers = etag === undefined ? {} : { 'If-Match': etag };
+    try {
+      const { title } = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${params.id}`, body: bodyOf(entered), headers }, Bookmark);
+      return { message: bookmarks.saved(title), target: params.id, to: path };
+    } catch (error) {
+      const isLate = error instanceof Problem && error.kind.type === Problems.changedMeanwhile.type;
+      throw isLate ? Common.invalid({ errors: { [meanwhile]: [bookmarks.changedMeanwhile] } }) : error;
+    }
   },
   async again(visit) {
     const { fields, faults, params, locale } = visit;
     const { bookmarks } = locale.t;
+    const to = `${path}/${params.id}`;
+    const entry = enteredIn(fields);
+    const tree = await treeFor(visit);
+    if (faults[meanwhile] === undefined) {
+      return {
+        title: bookmarks.edit,
+        body: [head(visit, bookmarks.edit), entryForm(visit, { action: to, entry, tree, etag: fieldText(fields, 'etag'), faults })],
+      };
+    }
+    const now = await stored(visit, params.id);
     return {
       title: bookmarks.edit,
-      body: [head(visit, bookmarks.edit), await entryForm(visit, { action: `${path}/${params.id}`, entry: enteredIn(fields), faults })],
+      status: 409,
+      body: [
+        head(visit, bookmarks.edit),
+        differences(visit, { entry, stored: now.entry, tree }),
+        entryForm(visit, { action: to, entry, tree, etag: now.etag }),
+      ],
     };
   },
 });
+
+type Compared = { readonly entry: Entry; readonly stored: Entry; readonly tree: readonly Branch[] };
+
+/** Members that are stored otherwise than they were entered; the form has the entries. */
+function differences({ locale }: Pick<Visit, 'locale'>, { entry, stored: now, tree }: Compared): VNode {
+  const { bookmarks } = locale.t;
+  const folderName = tree.find(({ folder }) => folder.id === now.folder)?.folder.name ?? bookmarks.noFolder;
+  const shown: readonly (readonly [keyof Entry, string, string])[] = [
+    ['url', bookmarks.address, now.url],
+    ['title', bookmarks.title, now.title],
+    ['description', bookmarks.description, now.description],
+    ['tags', bookmarks.tags, now.tags],
+    ['folder', bookmarks.folder, folderName],
+    ['favorite', bookmarks.favorite, now.favorite ? bookmarks.yes : bookmarks.no],
+  ];
+  const pairs = shown.flatMap(([member, label, text]) => (entry[member] === now[member] ? [] : [[label, text] as const]));
+  return h(
+    'div',
+    { class: 'faults', role: 'alert' },
+    h('p', { class: 'strong' }, bookmarks.changedMeanwhile),
+    h('p', null, bookmarks.storedNow),
+    detailList(pairs),
+  );
+}
 
 export const entryPages = [add, create];
 /** The last ones of the area: the parameter in their path takes any word. */

@@ -1,7 +1,6 @@
 // Import and export of the bookmark files of browsers.
-import { h, type VNode } from 'preact';
-import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { ImportResult } from '../../../bookmarks/contract.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
@@ -93,7 +92,7 @@ const give = resource({
   area: 'bookmarks',
   async answer({ ask }) {
     const { body } = await ask('bookmarks').open({ path: '/api/export', headers: { Accept: 'text/html' }, timeoutMs: importMs });
-    return answer(200, new Content('text/html; charset=utf-8', body ? Readable.fromWeb(body) : ''), {
+    return answer(200, new Content('text/html; charset=utf-8', body), {
       'Content-Disposition': 'attachment; filename="bookmarks.html"',
     });
   },

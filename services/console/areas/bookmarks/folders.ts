@@ -1,6 +1,6 @@
 // Folders: added, renamed, moved, deleted.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Folder } from '../../../bookmarks/contract.ts';
 import { action, ById, fieldText, noFields, page, type Refilled, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';

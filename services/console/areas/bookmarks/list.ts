@@ -1,7 +1,7 @@
 // The list of bookmarks beside its folders and tags.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { Bookmark, Counts } from '../../../bookmarks/contract.ts';
+import { h, type VNode } from '../../view/elements.ts';
+import { Bookmark, type Counts } from '../../../bookmarks/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, pageRows } from '../../pages.ts';
 import { type Chip, chips, filterForm } from '../../view/filters.ts';
@@ -12,7 +12,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, count, dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
-import { type Branch, folderOptions, foldersOf, ListQuery, path, type Saved, treeOf } from './catalogue.ts';
+import { type Branch, countsOf, folderOptions, foldersOf, ListQuery, path, type Saved, treeOf } from './catalogue.ts';
 
 /** More tags are on the page of tags. */
 const mostTags = 30;
@@ -25,16 +25,15 @@ export const list = page({
   async show(visit) {
     const { locale, query, ask, may } = visit;
     const { folder, sort, ...asked } = query;
-    const catalogue = ask('bookmarks');
     const [{ items, next }, counts, folders] = await Promise.all([
-      catalogue.getLinked('/api/bookmarks', z.array(Bookmark), {
+      ask('bookmarks').getLinked('/api/bookmarks', z.array(Bookmark), {
         ...asked,
         folderId: folder,
         sort: sort ?? (query.q === undefined ? 'newest' : undefined),
         include: query.dead && 'check',
         limit: pageRows,
       }),
-      catalogue.get('/api/bookmarks/counts', Counts),
+      countsOf(visit),
       foldersOf(visit),
     ]);
     const tree = treeOf(folders, locale.format.compare);

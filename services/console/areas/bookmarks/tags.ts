@@ -1,7 +1,6 @@
 // Tags: how many bookmarks have each, renaming, merging and deleting.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
-import { Counts } from '../../../bookmarks/contract.ts';
+import { h, type VNode } from '../../view/elements.ts';
 import { RenamedTag } from '../../../bookmarks/many/contract.ts';
 import { Problems } from '../../contract.ts';
 import { action, fieldText, noFields, page, type Refilled, type Visit } from '../../pages.ts';
@@ -13,7 +12,7 @@ import { actionButton, actionsFormElement } from '../../view/lists.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
-import { change, path } from './catalogue.ts';
+import { change, countsOf, path } from './catalogue.ts';
 
 const tagsPath = '/bookmarks/tags';
 const ByName = z.object({ name: z.string() });
@@ -23,7 +22,7 @@ const list = page({
   area: 'bookmarks',
   async show({ locale, ask, may }) {
     const { bookmarks, view } = locale.t;
-    const { tags } = await ask('bookmarks').get('/api/bookmarks/counts', Counts);
+    const { tags } = await countsOf({ ask });
     const hrefOf = (name: string) => (may('bookmarks', 'editor') ? pathOf`/bookmarks/tags/${name}` : withQuery(path, { tag: name }));
     return {
       title: bookmarks.tagsPage,
@@ -47,7 +46,7 @@ const list = page({
 
 async function showOne({ locale, ask }: Pick<Visit, 'ask' | 'locale'>, name: string, entered?: Refilled) {
   const { bookmarks } = locale.t;
-  const { tags } = await ask('bookmarks').get('/api/bookmarks/counts', Counts);
+  const { tags } = await countsOf({ ask });
   const tag = tags.find((each) => each.name === name);
   if (!tag) throw Problems.missing();
   const suggestions = tags.map((each) => each.name).filter((other) => other !== name);

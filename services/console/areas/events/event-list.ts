@@ -1,6 +1,6 @@
 // The event log: filters with their counts, deliveries by time, and the list, which follows.
-import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { FollowedEventPage, senderClasses } from '../../../webhook-intake/contract.ts';
 import { EventFacets } from '../../../webhook-intake/dashboard/contract.ts';

@@ -1,5 +1,5 @@
 // The table of the event log, whose rows also come by the stream that lists follow.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { type Column, rowLink } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, time, type Tone } from '../../view/texts.ts';

@@ -1,7 +1,6 @@
 // One event: what happened, its way, its payload, its headers; replayed, or asked for once more.
-import { Readable } from 'node:stream';
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
@@ -33,8 +32,8 @@ type Payload = { readonly text: string; readonly value: unknown } | { readonly m
 async function payloadOf({ ask }: Pick<Visit, 'ask'>, { id, bytes }: Detail): Promise<Payload> {
   if (bytes > mostShownBytes) return { missing: 'large' };
   try {
-    const response = await ask('intake').open({ path: pathOf`/api/v1/events/${id}/payload` });
-    const received = Buffer.from(await response.arrayBuffer());
+    const answered = await ask('intake').open({ path: pathOf`/api/v1/events/${id}/payload` });
+    const received = await answered.bytes();
     return { text: received.toString(), value: parseJson(received) };
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return { missing: 'deleted' };
@@ -170,13 +169,13 @@ const raw = resource({
   area: 'events',
   params: ById,
   async answer({ ask, params: { id } }) {
-    const response = await ask('intake').open({ path: pathOf`/api/v1/events/${id}/payload`, timeoutMs: 60_000 });
-    const length = response.headers.get('content-length');
+    const { header, body } = await ask('intake').open({ path: pathOf`/api/v1/events/${id}/payload`, timeoutMs: 60_000 });
+    const length = header('content-length');
     const headers = {
       'Content-Disposition': `inline; filename="${payloadFile(id.replaceAll(/[^\w-]/g, ''))}"`,
-      ...(length !== null && { 'Content-Length': length }),
+      ...(length !== undefined && { 'Content-Length': length }),
     };
-    return answer(200, new Content('application/json; charset=utf-8', response.body ? Readable.fromWeb(response.body) : ''), headers);
+    return answer(200, new Content('application/json; charset=utf-8', body), headers);
   },
 });
 

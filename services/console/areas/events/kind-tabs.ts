@@ -1,5 +1,5 @@
 // The tabs of the area: the log, and the lists of what events are about.
-import type { VNode } from 'preact';
+import type { VNode } from '../../view/elements.ts';
 import { tabs } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { typedLists } from './typed-columns.ts';

@@ -1,5 +1,5 @@
 // Search within a payload: the members whose name or value holds a text, by their paths.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import type { Locale } from '../../view/locale.ts';
 import { code } from '../../view/texts.ts';
 

@@ -1,6 +1,6 @@
 // The way of a delivery: stored, repeated, taken up, told of, given up.
-import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { DeliveryTrace } from '../../../webhook-intake/dashboard/contract.ts';
 import { type Declared, page } from '../../pages.ts';

@@ -1,6 +1,6 @@
 // The typed lists of the intake: what each shows of its rows, and what it can be narrowed by.
-import { type ComponentChildren, h } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h } from '../../view/elements.ts';
 import { integerAt, memberAt, textAt } from '../../../platform/json.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Column } from '../../view/lists.ts';

@@ -1,6 +1,6 @@
 // Issues, pull requests, releases, runs and the other typed lists: one declaration of their pages.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { WorkflowSeries } from '../../../webhook-intake/dashboard/contract.ts';
 import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
 import { chips, type Filter, filterForm } from '../../view/filters.ts';

@@ -1,6 +1,6 @@
 // The link digest as this area asks it: its envelopes, the parts of the area, and the pieces that several pages show.
-import type { VNode } from 'preact';
 import { z } from 'zod';
+import type { VNode } from '../../view/elements.ts';
 import { type LinkItem, type LinkStatus, linkStatuses } from '../../../link-digest/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { tabs } from '../../view/filters.ts';

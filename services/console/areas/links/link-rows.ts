@@ -1,5 +1,5 @@
 // Links as rows: why each is where it is, and the decisions on it.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import type { LinkStatus } from '../../../link-digest/contract.ts';
 import type { Visit } from '../../pages.ts';
 import { type Action, actionBar, actionButton, rowList, selectBox } from '../../view/lists.ts';

@@ -1,6 +1,6 @@
 // Links: the queue with the reasons of its order, and one link in detail.
-import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import { LinkDetail, LinkItem, linkStatuses, ScoreExplanation, Series, Stats, type StatusCounts } from '../../../link-digest/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { instantOf } from '../../days.ts';

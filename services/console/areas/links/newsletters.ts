@@ -1,7 +1,6 @@
 // Newsletters: the list with those that were refused, and one with its links and the mail that it was.
-import { h, type VNode } from 'preact';
-import { renderToString } from 'preact-render-to-string';
 import { z } from 'zod';
+import { h, type VNode, toMarkup } from '../../view/elements.ts';
 import { MailView, NewsletterDetail, NewsletterItem } from '../../../link-digest/newsletters/contract.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
@@ -135,7 +134,7 @@ const mail = resource({
   query: z.object({ images: z.literal('true').optional() }),
   async answer({ params, query, ask, locale }) {
     const { data } = await ask('digest').get(pathOf`/api/newsletters/${params.id}/mail`, One(MailView), { images: query.images });
-    const body = data.html ?? renderToString(h('pre', null, data.text ?? ''));
+    const body = data.html ?? toMarkup(h('pre', null, data.text ?? ''));
     const policy = [
       "default-src 'none'",
       "style-src 'unsafe-inline'",
@@ -145,7 +144,7 @@ const mail = resource({
       "frame-ancestors 'self'",
       'sandbox allow-popups allow-popups-to-escape-sandbox',
     ].join('; ');
-    const document = `<!doctype html><html lang="${locale.language}"><head><meta charset="utf-8"><title>${renderToString(h('span', null, data.title ?? '')).replaceAll(/<\/?span>/g, '')}</title><style>${mailStyle}</style></head><body>${body}</body></html>`;
+    const document = `<!doctype html><html lang="${locale.language}"><head><meta charset="utf-8"><title>${toMarkup(data.title)}</title><style>${mailStyle}</style></head><body>${body}</body></html>`;
     return answer(200, new Content('text/html; charset=utf-8', document), { 'Content-Security-Policy': policy });
   },
 });

@@ -1,6 +1,6 @@
 // One listing: what it offers, its rent over time, notes, the same flat elsewhere, its neighbours.
-import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import { PriceChange, Property } from '../../../listings/contract.ts';
 import { Neighbours } from '../../../listings/relations/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

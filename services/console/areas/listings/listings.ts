@@ -1,6 +1,6 @@
 // Listings that wait, that are approved and that are recycled: lists with presets, filters and decisions.
-import type { VNode } from 'preact';
 import { z } from 'zod';
+import type { VNode } from '../../view/elements.ts';
 import { PropertyPage, type Status } from '../../../listings/contract.ts';
 import { PresetCount } from '../../../listings/presets/contract.ts';
 import { page } from '../../pages.ts';

@@ -1,19 +1,24 @@
 // The map: where listings are, near ones as one dot with their number; a dot leads closer, a single one to its listing.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { PropertyStatus } from '../../../listings/contract.ts';
 import { PropertyMap } from '../../../listings/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { page } from '../../pages.ts';
+import { answer, Content } from '../../../platform/http/route.ts';
+import { page, resource, type Visit } from '../../pages.ts';
 import { filterForm } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
+import { toTrees } from '../../view/tree-message.ts';
+import { externalLink } from '../../view/texts.ts';
+import type { Tiles } from '../../visits.ts';
 import { type Box, coastlines, island, outlineOf, pathStep, projection, type Projection, type Ring } from './coast.ts';
 import { filterFields, FilteredQuery, type FilterQuery, ownFilters, statusField } from './filters.ts';
 import { areaTabs, linkButton } from './tabs.ts';
 
 const path = '/listings/map';
+const placesPath = '/listings/map/places';
 const width = 400;
 /** In pixels of a page: the most that its column has. */
 const shownWidth = 704;
@@ -25,18 +30,13 @@ const show = page({
   path,
   area: 'listings',
   query: PartOfMap,
-  async show({ locale, query, ask }) {
+  async show(visit) {
+    const { locale, query, tiles } = visit;
     const { listings } = locale.t;
-    const box = readBox(query.bbox) ?? island;
-    const filter = ownFilters(query);
-    const status = query.status ?? 'inbox';
-    const [found, rings] = await Promise.all([
-      ask('listings').get('/api/properties/map', PropertyMap, { ...filter, status, bbox: box.join(',') }),
-      coastlines(),
-    ]);
-    const kept = { ...filter, status: query.status, bbox: query.bbox };
+    const [{ found, box, kept, filter }, rings] = await Promise.all([placesOf(visit, query), coastlines()]);
     return {
       title: listings.map.title,
+      hasTiles: tiles !== undefined,
       body: [
         pageHead({ title: listings.map.title, lead: listings.map.shown(found.counted) }),
         areaTabs(locale, 'map'),
@@ -49,13 +49,66 @@ const show = page({
         h(
           'div',
           { class: 'map-and-list' },
-          h('div', { class: 'map' }, drawing(locale, found, { box, kept, rings }), zoomLinks(locale, box, kept)),
+          h(
+            'div',
+            { class: 'map' },
+            drawing(locale, found, { box, kept, rings }),
+            tiles ? tiled(visit, tiles, { box, kept }) : null,
+            zoomLinks(locale, { box, kept, isWholeShown: tiles !== undefined }),
+          ),
           clusterTable(locale, found.clusters, { box, kept }),
         ),
       ],
     };
   },
 });
+
+/** The places of a part of the map, with what links to other parts keep. */
+async function placesOf({ ask }: Pick<Visit, 'ask'>, query: z.output<typeof PartOfMap>) {
+  const box = readBox(query.bbox) ?? island;
+  const filter = ownFilters(query);
+  const status = query.status ?? 'inbox';
+  const found = await ask('listings').get('/api/properties/map', PropertyMap, { ...filter, status, bbox: box.join(',') });
+  return { found, box, filter, kept: { ...filter, status: query.status, bbox: query.bbox } };
+}
+
+/** For the map with tiles: the dots, the list beside it, and the words above it. */
+const places = resource({
+  path: placesPath,
+  area: 'listings',
+  query: PartOfMap,
+  async answer(visit) {
+    const { locale, query } = visit;
+    const { found, box, kept } = await placesOf(visit, query);
+    const dots = found.clusters.map((cluster) => [cluster.latitude, cluster.longitude, ...toTrees(placeLink(locale, cluster, { box, kept }))]);
+    const list = toTrees(clusterTable(locale, found.clusters, { box, kept }));
+    const shown = [dots, ...list, locale.t.listings.map.shown(found.counted)];
+    return answer(200, new Content('application/json; charset=utf-8', JSON.stringify(shown)));
+  },
+});
+
+const placeLink = (locale: Locale, cluster: Cluster, shown: Shown): VNode =>
+  h(
+    'a',
+    { class: cluster.count === 1 ? 'single' : 'several', href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) },
+    cluster.count === 1 ? null : locale.format.compact(cluster.count),
+  );
+
+/** Filled by the script, which then hides the drawing. */
+function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }: Tiles, { box, kept }: Shown): VNode[] {
+  const data = {
+    'data-map': true,
+    'data-script': library,
+    'data-tiles': url,
+    'data-box': box.join(','),
+    'data-whole': island.join(','),
+    'data-places': withQuery(placesPath, { ...kept, bbox: undefined }),
+  };
+  const parts = attribution
+    .split(/(https?:\/\/\S+)/)
+    .map((part, index) => (index % 2 === 0 ? part : externalLink(locale, part, URL.parse(part)?.host ?? part)));
+  return [h('div', { class: 'tiled', hidden: true, ...data }), h('p', { class: 'quiet' }, parts)];
+}
 
 /** Undefined for what is no box on a map of the country's scale, such as one across the date line. */
 function readBox(text: string | undefined): Box | undefined {
@@ -112,14 +165,15 @@ function dot({ format }: Locale, { count, longitude, latitude }: Cluster, place:
 const labelOf = ({ t, format }: Locale, { count, minPrice, medianPrice }: Cluster) =>
   count === 1 ? t.listings.map.one(format.number(minPrice)) : t.listings.map.several(count, format.number(minPrice), format.number(medianPrice));
 
-function zoomLinks({ t }: Locale, box: Box, kept: FilterQuery): VNode {
+/** @param isWholeShown the script moves the map, so that any link may be of use */
+function zoomLinks({ t }: Locale, { box, kept, isWholeShown }: Shown & { readonly isWholeShown: boolean }): VNode {
   const [west, south, east, north] = box;
   const centre = { latitude: (south + north) / 2, longitude: (west + east) / 2 };
   const to = (bbox: string | undefined) => withQuery(path, { ...kept, bbox });
   const closer = { href: to(zoomed(box, centre, 0.5)), label: t.listings.map.closer, key: '+', image: 'add' } as const;
   const farther = { href: to(zoomed(box, centre, 2)), label: t.listings.map.farther, key: '-', image: 'previous' } as const;
   const whole = { href: to(undefined), label: t.listings.map.whole, key: '0', image: 'map' } as const;
-  const isPart = east - west < island[2] - island[0];
+  const isPart = isWholeShown || east - west < island[2] - island[0];
   return h('div', { class: 'buttons' }, linkButton(closer), isPart ? [linkButton(farther), linkButton(whole)] : null);
 }
 
@@ -162,4 +216,4 @@ function clusterTable(locale: Locale, clusters: readonly Cluster[], shown: Shown
   );
 }
 
-export const mapPages = [show];
+export const mapPages = [show, places];

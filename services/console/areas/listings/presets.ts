@@ -1,6 +1,6 @@
 // Presets: filters under a name, one of them the default.
-import { type ComponentChildren, h, type VNode } from 'preact';
 import { z } from 'zod';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import { energyGrades, propertyTypes } from '../../../listings/contract.ts';
 import { FilterPreset, PresetCount } from '../../../listings/presets/contract.ts';
 import { action, ById, fieldCheck, fieldList, noFields, page, type Refilled } from '../../pages.ts';

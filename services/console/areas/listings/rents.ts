@@ -1,5 +1,5 @@
 // Rents: how many listings there are by rent, and what each routing key costs.
-import { h } from 'preact';
+import { h } from '../../view/elements.ts';
 import { PropertyStatus } from '../../../listings/contract.ts';
 import { PriceHistogram, PropertyFacets } from '../../../listings/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

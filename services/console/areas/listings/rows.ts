@@ -1,5 +1,5 @@
 // A listing in a list: its card or its dense row, with the other listings of its flat, and what can be decided.
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { Property, Status } from '../../../listings/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { icon } from '../../view/icons.ts';

@@ -1,5 +1,5 @@
 // The parts of the area of listings, and links that look like buttons.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { tabs } from '../../view/filters.ts';
 import { icon, type IconName } from '../../view/icons.ts';
 import type { Locale } from '../../view/locale.ts';

@@ -1,6 +1,6 @@
 // The own account: sessions, time zone, and how pages look.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import { areas, Problems } from '../../contract.ts';
 import { action, noFields, page, type Visit } from '../../pages.ts';
@@ -71,7 +71,7 @@ const zoneForm = ({ locale, person: { zone } }: Visit): VNode =>
     field(locale, {
       kind: 'choice',
       name: 'zone',
-      label: locale.t.me.zone,
+      label: locale.t.me.zoneName,
       hint: locale.t.me.zoneHint,
       isRequired: true,
       value: zone,

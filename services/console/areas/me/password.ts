@@ -60,10 +60,10 @@ const change = ({ logins, people, sessions }: PasswordParts) =>
     area: 'me',
     form: z.object({ current: z.string().max(1000), password: NewPassword }),
     again: ({ locale, person, faults }) => passwordPage(locale, person, faults),
-    async run({ locale, person, session, clientAddress: address, form: { current, password } }) {
+    async run({ locale, person, session, clientAddress, form: { current, password } }) {
       const { me } = locale.t;
       if (!hasPassword({ logins }, person)) throw Problems.missing({ detail: me.passwordElsewhere });
-      await logins.confirm({ subject: person.subject, password: current, address }).catch((error: unknown) => {
+      await logins.confirm({ subject: person.subject, password: current, address: clientAddress() }).catch((error: unknown) => {
         if (error instanceof Problem && error.status === Common.unauthorized.status) throw Common.invalid({ errors: { current: [me.wrongPassword] } });
         throw error;
       });

@@ -1,6 +1,6 @@
 // The messages that were given up: since when, and why.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { DeadLetterItem } from '../../../webhook-intake/dashboard/contract.ts';
 import type { Visit } from '../../pages.ts';

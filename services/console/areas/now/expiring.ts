@@ -1,5 +1,5 @@
 // Secrets that expire soon, while no newer version takes their place.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Expiring } from '../../../secrets/overview/contract.ts';
 import { type Column, rowLink, table } from '../../view/lists.ts';

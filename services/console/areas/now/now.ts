@@ -1,5 +1,5 @@
 // The first page: is anything wrong, and what waits. A service that does not answer is a line here, and hides no other.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { Readiness } from '../../../platform/health.ts';
 import type { Problem } from '../../../platform/problem.ts';
 import { withTimeout } from '../../../platform/time.ts';

@@ -1,6 +1,6 @@
 // Search over all areas that a person may see, at once; an area whose service fails says so in its own place.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { page, type Visit } from '../../pages.ts';
 import { faultOf, type Part, partOf } from '../../parts.ts';
 import { rowList } from '../../view/lists.ts';

@@ -1,6 +1,6 @@
 // Where the search looks: for each area the question to its service, and a line for each thing found.
-import { h, type ComponentChildren } from 'preact';
 import { z } from 'zod';
+import { h, type ComponentChildren } from '../../view/elements.ts';
 import { Bookmark } from '../../../bookmarks/contract.ts';
 import { LinkItem } from '../../../link-digest/contract.ts';
 import { PropertyPage, statuses } from '../../../listings/contract.ts';

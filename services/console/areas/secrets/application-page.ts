@@ -1,5 +1,5 @@
 // The frame of every part of an application's page.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { Application } from '../../../secrets/contract.ts';
 import { pageRows, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
@@ -12,7 +12,8 @@ export type Part = { readonly app: string; readonly part: AppPart; readonly cont
 /** The address of an application at its service. */
 export const appRoot = (app: string) => pathOf`/api/management/applications/${app}`;
 
-const askedAtOnce = 8;
+/** Calls for the environments of a page. */
+export const askedAtOnce = 8;
 
 /** The answer for each environment, in their order; an application may have hundreds, and the service has other callers. */
 export async function inEach<E, T>(environments: readonly E[], ask: (environment: E) => Promise<T>): Promise<T[]> {

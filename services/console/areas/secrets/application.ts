@@ -1,5 +1,5 @@
 // One application, in parts: its secrets in all environments, a form for a new one, its configuration side by side, its keys, an import.
-import type { VNode } from 'preact';
+import type { VNode } from '../../view/elements.ts';
 import { Problems } from '../../contract.ts';
 import { page, type Visit } from '../../pages.ts';
 import { applicationPage } from './application-page.ts';

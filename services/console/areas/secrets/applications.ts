@@ -1,6 +1,6 @@
 // Applications with secrets, and what expires. No page of this area holds a value of a secret.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { CreatedWithKey } from '../../../secrets/contract.ts';
 import { ApplicationSummaries, Expiring } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

@@ -1,6 +1,6 @@
 // The audit of secrets: who did what, when, and with what outcome.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { actions, AuditPage, outcomes, planes } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { instantOf } from '../../days.ts';

@@ -1,7 +1,8 @@
 // The configuration of an application, side by side in all environments. It is not secret: its values are shown.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Configuration, Environment } from '../../../secrets/contract.ts';
+import { configurationsCursor } from '../../../secrets/management/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Visit } from '../../pages.ts';
 import { chips, filterForm } from '../../view/filters.ts';
@@ -10,7 +11,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, quiet } from '../../view/texts.ts';
-import { appRoot, rowsFor, scrolling } from './application-page.ts';
+import { appRoot, askedAtOnce, inEach, rowsFor, scrolling } from './application-page.ts';
 import { appPath, area, partPath, type PartQuery } from './tabs.ts';
 
 type Entry = AnswerOf<typeof Configuration>;
@@ -20,28 +21,41 @@ type Line = { readonly key: string; readonly values: ReadonlyMap<string, Entry>;
 const mostCharacters = 160;
 
 export async function configurationPart({ locale, ask, may }: Visit, app: string, { q, differing, after }: PartQuery): Promise<readonly VNode[]> {
-  const api = ask('secrets');
-  const [environments, entries] = await Promise.all([
-    api.get(`${appRoot(app)}/environments`, z.array(Environment)),
-    api.get(`${appRoot(app)}/configurations`, z.array(Configuration)),
-  ]);
   const { configuration } = locale.t.secrets;
-  const slugs = environments.map(({ slug }) => slug);
+  const slugs = (await ask('secrets').get(`${appRoot(app)}/environments`, z.array(Environment))).map(({ slug }) => slug);
+  const rows = rowsFor(slugs.length, 4);
+  const isFiltered = q !== undefined || differing !== undefined;
+  const isEnough = !isFiltered && slugs.length <= askedAtOnce;
+  const entries = await (isEnough ? entriesBehind({ ask }, app, { slugs, key: after ?? '', rows }) : allEntries({ ask }, app));
   const part = q?.toLowerCase() ?? '';
   const all = linesOf(entries, slugs).filter(({ key, isDiffering }) => key.toLowerCase().includes(part) && (isDiffering || !differing));
   const rest = all.filter(({ key }) => key > (after ?? ''));
-  const shown = rest.slice(0, rowsFor(slugs.length, 4));
+  const shown = rest.slice(0, rows);
   const next = rest.length > shown.length ? shown.at(-1)?.key : undefined;
   const path = appPath(app);
   const query = { part: 'configuration', q, differing };
   const link = { href: partPath(app, 'import'), label: locale.t.secrets.parts.import };
-  const nothing =
-    entries.length > 0 ? filteredEmpty(locale, partPath(app, 'configuration')) : empty({ ...configuration.none, ...(may(area, 'editor') && { link }) });
+  const hasEntries = entries.length > 0 || after !== undefined;
+  const nothing = hasEntries ? filteredEmpty(locale, partPath(app, 'configuration')) : empty({ ...configuration.none, ...(may(area, 'editor') && { link }) });
   return [
-    ...(entries.length > 0 ? filters(locale, path, query) : []),
+    ...(hasEntries ? filters(locale, path, query) : []),
     shown.length > 0 ? sideBySide(locale, slugs, shown) : nothing,
     ...(shown.length > 0 ? [pager(locale, { path, query: { ...query, after }, shown: shown.length, next })] : []),
   ];
+}
+
+const allEntries = ({ ask }: Pick<Visit, 'ask'>, app: string) => ask('secrets').get(`${appRoot(app)}/configurations`, z.array(Configuration));
+
+type Behind = { readonly slugs: readonly string[]; readonly key: string; readonly rows: number };
+
+/** The entries behind a key that a page can show, and one more of each environment: the service lists one environment after the other. */
+async function entriesBehind({ ask }: Pick<Visit, 'ask'>, app: string, { slugs, key, rows }: Behind): Promise<readonly Entry[]> {
+  const entriesOf = async (environmentSlug: string) => {
+    const query = { limit: rows + 1, after: configurationsCursor({ environmentSlug, key }) };
+    const found = await ask('secrets').get(`${appRoot(app)}/configurations`, z.array(Configuration), query);
+    return found.filter((entry) => entry.environmentSlug === environmentSlug);
+  };
+  return (await inEach(slugs, entriesOf)).flat();
 }
 
 type Query = { readonly part: string; readonly q: string | undefined; readonly differing: string | undefined };

@@ -1,6 +1,6 @@
 // The import of a dotenv file: names and what happened to each are shown, and no value.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Environment } from '../../../secrets/contract.ts';
 import { Imported } from '../../../secrets/management/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

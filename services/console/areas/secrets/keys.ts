@@ -1,6 +1,6 @@
 // The keys of an application: made, replaced, deleted. A new key is in one answer only, which no cache keeps and no redirect repeats.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { PlainKey } from '../../../secrets/contract.ts';
 import { ApplicationKeys, BoundAccounts, CreatedKey } from '../../../secrets/management/contract.ts';
 import { Common, Problem } from '../../../platform/problem.ts';

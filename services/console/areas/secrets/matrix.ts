@@ -1,6 +1,6 @@
 // The matrix of an application: each secret in each environment, without values, and how often they are read.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Environment } from '../../../secrets/contract.ts';
 import { Coverage, type CoveredSecret } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

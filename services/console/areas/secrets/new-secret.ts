@@ -1,6 +1,6 @@
 // A new secret, with its value in some environments or without one.
-import type { VNode } from 'preact';
 import { z } from 'zod';
+import type { VNode } from '../../view/elements.ts';
 import { CreatedSecret, Environment } from '../../../secrets/contract.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { action, type Refilled, type Visit } from '../../pages.ts';

@@ -1,5 +1,5 @@
 // How often secrets are read, by day and environment.
-import type { VNode } from 'preact';
+import type { VNode } from '../../view/elements.ts';
 import { ReadStatistics } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Visit } from '../../pages.ts';

@@ -1,6 +1,6 @@
 // One secret: its versions in each environment, a form that only takes values, copies that show none, and how often it is read.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { Environment, Secret } from '../../../secrets/contract.ts';
 import { isActive, SecretVersion } from '../../../secrets/management/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';

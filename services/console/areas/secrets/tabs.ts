@@ -1,6 +1,6 @@
 // The addresses of the area of secrets, and its parts.
-import type { VNode } from 'preact';
 import { z } from 'zod';
+import type { VNode } from '../../view/elements.ts';
 import { tabs } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';

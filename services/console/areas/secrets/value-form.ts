@@ -1,6 +1,6 @@
 // The fields of a value, for one or several environments. They are never filled: a value goes to the service, and none comes back.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { SecretVersion } from '../../../secrets/management/contract.ts';
 import { Common, Problem } from '../../../platform/problem.ts';
 import { fieldCheck, fieldList, type Refilled, type Visit } from '../../pages.ts';

@@ -1,6 +1,6 @@
 // Connections to brokers: which is active, how much of each quota is used, when it will be full, and what was changed.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { type ConnectionChange, ConnectionChangeList } from '../../../webhook-relay/administration-contract.ts';
 import { ConnectionList, type PublishedConnection, PublishedConnectionList, ReloadResult, SwitchResult } from '../../../webhook-relay/contract.ts';

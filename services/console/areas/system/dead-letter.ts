@@ -1,6 +1,6 @@
 // One message that the workers gave up: why, its headers and payload, and what can be done to it.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { DeadLetterDetail } from '../../../webhook-intake/dashboard/contract.ts';
 import { page, type Visit } from '../../pages.ts';

@@ -1,6 +1,6 @@
 // Messages that the workers gave up: the reasons, each with all that have it, and the list; sent back or dropped.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { jsonIn, textAt } from '../../../platform/json.ts';
 import { Common } from '../../../platform/problem.ts';

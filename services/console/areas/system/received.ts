@@ -1,5 +1,5 @@
 // Headers and payload of a message or a request, as they came.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../view/elements.ts';
 import { parseJson } from '../../../platform/json.ts';
 import { copyable, detailList, jsonTree } from '../../view/details.ts';
 import type { Locale } from '../../view/locale.ts';

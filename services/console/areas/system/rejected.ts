@@ -1,6 +1,6 @@
 // Deliveries that the relay refused: why, with filters, and each with its headers and payload.
-import { h } from 'preact';
 import { z } from 'zod';
+import { h } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { type RejectedDelivery, RejectedDetail, RejectedList } from '../../../webhook-relay/administration-contract.ts';
 import { instantOf } from '../../days.ts';

@@ -1,6 +1,6 @@
 // The relay's spool: deliveries that wait to be published, tried again or dropped.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { RetryResult, SpooledDelivery, SpooledList } from '../../../webhook-relay/administration-contract.ts';
 import { Deleted } from '../../../webhook-relay/contract.ts';

@@ -1,6 +1,6 @@
 // The state of everything: connections to brokers, queues, workers, and what waits for an operator.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { WorkerState } from '../../../webhook-intake/contract.ts';
 import { QueueList, RelayCounts } from '../../../webhook-relay/administration-contract.ts';

@@ -1,5 +1,5 @@
 // The parts of the area of the system that this console has and this person may see.
-import type { VNode } from 'preact';
+import type { VNode } from '../../view/elements.ts';
 import type { ServiceName } from '../../contract.ts';
 import type { Visit } from '../../pages.ts';
 import { tabs } from '../../view/filters.ts';

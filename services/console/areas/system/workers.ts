@@ -1,6 +1,6 @@
 // Workers: their state, a start, and the runs of each.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { queryChoice } from '../../../platform/schema.ts';
 import { JobName, RunStatus, WorkerRun, WorkerState } from '../../../webhook-intake/contract.ts';

@@ -1,6 +1,6 @@
 // The roles of a person as fields: one for each area.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import { type Area, areas, Role, type Roles } from '../../contract.ts';
 import type { Fields } from '../../pages.ts';
 import { field } from '../../view/forms.ts';

@@ -1,6 +1,6 @@
 // One person: roles and password, sessions, and the end of the account.
-import { h, type VNode } from 'preact';
 import { z } from 'zod';
+import { h, type VNode } from '../../view/elements.ts';
 import type { Sessions } from '../../access/sessions.ts';
 import { hashPassword } from '../../../platform/password.ts';
 import { Common } from '../../../platform/problem.ts';

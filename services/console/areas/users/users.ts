@@ -1,7 +1,7 @@
 // The people of this console: who there is, and adding one with a password.
-import { h } from 'preact';
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
+import { h } from '../../view/elements.ts';
 import { subjectOf } from '../../access/logins.ts';
 import { hashPassword } from '../../../platform/password.ts';
 import { Common } from '../../../platform/problem.ts';

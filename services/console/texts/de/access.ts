@@ -32,7 +32,11 @@ export const access: Texts['access'] = {
     needsTls: 'Ein Browser behält eine Anmeldung nur über HTTPS, oder unter einer Adresse des eigenen Rechners wie localhost.',
   },
   formFaults: 'Einige Eingaben sind nicht gültig.',
-  entered: { title: 'Ihre Eingaben', again: 'Noch einmal senden' },
+  entered: {
+    title: 'Ihre Eingaben',
+    again: 'Noch einmal senden',
+    kept: 'Sie haben sich angemeldet. Was Sie zuvor wollten, ist aufgehoben: Senden Sie es noch einmal.',
+  },
   faults: {
     service: 'Ein Dienst antwortet nicht',
     refused: 'Das wurde abgelehnt',

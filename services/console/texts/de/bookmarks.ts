@@ -83,6 +83,16 @@ export const bookmarks: Texts['bookmarks'] = {
   reason: 'Grund',
   export: 'Exportieren',
   exportHint: 'Alle Lesezeichen als Datei, die Browser importieren.',
+  changedMeanwhile: 'Dieses Lesezeichen wurde geändert, seit Sie es geöffnet haben.',
+  storedNow: 'Darunter steht, was jetzt anders gespeichert ist. Das Formular hat Ihre Eingaben: Speichern ersetzt es durch sie.',
+  yes: 'ja',
+  no: 'nein',
+  bookmarklet: {
+    title: 'Von jeder Seite aus',
+    hint: 'Ziehen Sie diesen Knopf in die Lesezeichenleiste des Browsers. Auf einer Seite benutzt, öffnet er dieses Formular mit Adresse und Titel.',
+    name: 'Zu Signalbox',
+    copy: 'Die Adresse eines solchen Lesezeichens zum Kopieren',
+  },
   empty: {
     title: 'Noch keine Lesezeichen',
     text: 'Fügen Sie das erste hinzu, oder importieren Sie die Datei, die ein Browser exportiert: auf der Seite für Import und Export, oder mit einem Befehl.',

@@ -25,6 +25,7 @@ export const me: Texts['me'] = {
   passwordChanged: 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet',
   passwordElsewhere: 'Das Passwort dieses Kontos wird nicht hier aufbewahrt.',
   zone: 'Zeitzone',
+  zoneName: 'Stadt oder Region',
   zoneHint: 'Zeiten stehen darin, UTC daneben.',
   roles: 'Rollen',
   roleNames: { reader: 'Leser', editor: 'Bearbeiter', admin: 'Admin' },

@@ -82,6 +82,16 @@ export const bookmarks = {
   reason: 'Reason',
   export: 'Export',
   exportHint: 'All bookmarks as a file that browsers import.',
+  changedMeanwhile: 'This bookmark was changed since you opened it.',
+  storedNow: 'Below is what is stored now, where it differs. The form has your entries: saving puts them in its place.',
+  yes: 'yes',
+  no: 'no',
+  bookmarklet: {
+    title: 'From any page',
+    hint: 'Drag this button to the bookmarks bar of your browser. Used on a page, it opens this form with the address and the title.',
+    name: 'Add to Signalbox',
+    copy: 'The address of such a bookmark, to copy',
+  },
   empty: {
     title: 'No bookmarks yet',
     text: 'Add the first one, or import the file that a browser exports: on the page of import and export, or by a command.',

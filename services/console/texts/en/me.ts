@@ -24,6 +24,7 @@ export const me = {
   passwordChanged: 'The password is changed, and all other sessions are ended',
   passwordElsewhere: 'The password of this account is not kept here.',
   zone: 'Time zone',
+  zoneName: 'City or region',
   zoneHint: 'Times are shown in it, with UTC beside.',
   roles: 'Roles',
   roleNames: { reader: 'Reader', editor: 'Editor', admin: 'Admin' },

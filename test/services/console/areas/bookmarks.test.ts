@@ -121,6 +121,23 @@ describe('console bookmarks', () => {
     expect((await call(catalogue.url, 'GET', `/api/bookmarks/${added.id}`)).body).to.include({ title: 'Other maps', favorite: false });
   });
 
+  it('shows what another person has changed meanwhile, and overwrites it only when the form is sent once more', async () => {
+    const id = await add({ title: 'Flood maps', tags: ['maps'] });
+    const browser = await console.loggedIn();
+    const etagIn = (text: string) => (/name="etag" value="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"');
+    const form = await browser.get(`/bookmarks/${id}`);
+    const entered = { url: 'https://example.org/mine', title: 'My maps', description: '', tags: 'maps', folder: '' };
+    const headers = { 'X-Api-Key': apiKey };
+    await call(catalogue.url, 'PATCH', `/api/bookmarks/${id}`, { headers, body: { title: 'Their <b>maps</b>', description: 'By year' } });
+    const late = await browser.post(`/bookmarks/${id}`, { ...entered, etag: etagIn(form.text) });
+    expect(late.status).to.equal(409);
+    expect(late.text).to.include('was changed since').and.to.include('Their &lt;b>maps').and.to.include('By year').and.to.include('value="My maps"');
+    expect(late.text, 'tags are equal').not.to.include('<dt>Tags</dt>');
+    expect((await call(catalogue.url, 'GET', `/api/bookmarks/${id}`)).body.title).to.equal('Their <b>maps</b>');
+    expect((await browser.post(`/bookmarks/${id}`, { ...entered, etag: etagIn(late.text) })).status).to.equal(303);
+    expect((await call(catalogue.url, 'GET', `/api/bookmarks/${id}`)).body).to.include({ title: 'My maps', description: '' });
+  });
+
   it('warns of a page that is there already, and takes an address of the share sheet', async () => {
     await add({ title: 'Flood maps', url: 'http://127.0.0.1/a' });
     const browser = await console.loggedIn();

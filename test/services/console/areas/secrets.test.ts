@@ -194,6 +194,19 @@ describe('console secrets', () => {
         .and.not.include('>k49<');
     });
 
+    it('is paged side by side where environments have other keys, and filtered over all of them', async () => {
+      for (let count = 0; count < 51; count++) await set('local', `k${String(count).padStart(2, '0')}`, 'x');
+      for (const key of ['a', 'k10', 'k50', 'z']) await set('production', key, 'y');
+      const browser = await console.loggedIn();
+      const keysAt = async (query: string) =>
+        [...(await browser.get(at(`?part=configuration${query}`))).text.matchAll(/<code>([^<]+)<\/code>/g)].map(([, key]) => key);
+      const first = await keysAt('');
+      expect([first.length, first[0], first.at(-1)]).to.deep.equal([50, 'a', 'k48']);
+      expect(await keysAt('&after=k48')).to.deep.equal(['k49', 'k50', 'z']);
+      expect(await keysAt('&q=K5')).to.deep.equal(['k50']);
+      expect((await browser.get(at('?part=configuration&after=zz'))).status).to.equal(200);
+    });
+
     it('has fewer rows where there are many environments, in a part that keys scroll', async () => {
       for (let count = 0; count < 10; count++) await running.manage('POST', `/environments`, { name: `Place ${count}` });
       for (let count = 10; count < 31; count++) await set('local', `k${count}`, 'x');

@@ -72,6 +72,24 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it('opens the form from any page by the bookmark of the browser', async () => {
+    await page.goto('/bookmarks/new');
+    const script = (await page.getByRole('link', { name: 'Add to Signalbox' }).getAttribute('href')) ?? '';
+    expect(script).to.match(/^javascript:/);
+    await page.getByText('The address of such a bookmark').click();
+    expect(await page.locator('.copyable pre').innerText()).to.equal(script);
+    const foreign = await context.newPage();
+    await foreign.route('https://foreign.example/**', (request) =>
+      request.fulfill({ contentType: 'text/html; charset=utf-8', body: '<!doctype html><title>Tide & "times"</title><p>Hello' }),
+    );
+    await foreign.goto('https://foreign.example/a?b=c&d=%20#e');
+    const [opened] = await Promise.all([context.waitForEvent('page'), foreign.evaluate(script.slice('javascript:'.length))]);
+    await opened.waitForURL('**/bookmarks/new?**');
+    expect(await opened.locator('.entry [name=url]').inputValue()).to.equal('https://foreign.example/a?b=c&d=%20#e');
+    expect(await opened.locator('.entry [name=title]').inputValue()).to.equal('Tide & "times"');
+    expect(await foreign.locator('p').innerText(), 'the page stays').to.equal('Hello');
+  });
+
   it('merges two tags', async () => {
     await page.goto('/bookmarks/tags');
     await page.getByRole('link', { name: /^map\s*6$/ }).click();

@@ -1,7 +1,7 @@
 // Components in Debian's Chromium under the policy of pages: accessible in each width and theme, operated by keys, painted at once.
 import { expect } from 'chai';
-import { h } from 'preact';
 import type { BrowserContext, Page } from 'playwright-core';
+import { h } from '../../../../services/console/view/elements.ts';
 import { Common } from '../../../../services/platform/problem.ts';
 import { badge } from '../../../../services/console/view/texts.ts';
 import { toTrees } from '../../../../services/console/view/tree-message.ts';

@@ -1,5 +1,5 @@
 // A page with every component, for tests in a browser: ordinary, long, empty and hostile content.
-import { h, type VNode } from 'preact';
+import { h, type VNode } from '../../../../services/console/view/elements.ts';
 import { confirmByName, field, form } from '../../../../services/console/view/forms.ts';
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
 import { chips, filterForm, tabs } from '../../../../services/console/view/filters.ts';

@@ -1,6 +1,6 @@
 // A server with one page, the real assets and the real policy of pages, whose actions answer as a test says.
 import { z } from 'zod';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren } from '../../../../services/console/view/elements.ts';
 import { assetRoutes } from '../../../../services/console/assets.ts';
 import type { Frame } from '../../../../services/console/view/frame.ts';
 import { renderPage } from '../../../../services/console/view/shell.ts';

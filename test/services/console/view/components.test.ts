@@ -1,7 +1,6 @@
 // Components as markup: what comes from outside is text, links lead to http(s) only, bounds hold.
 import { expect } from 'chai';
-import { h, type VNode } from 'preact';
-import { renderToString } from 'preact-render-to-string';
+import { h, type VNode, toMarkup } from '../../../../services/console/view/elements.ts';
 import { confirmByName, faultSummary, field } from '../../../../services/console/view/forms.ts';
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
 import { filterForm } from '../../../../services/console/view/filters.ts';
@@ -17,7 +16,7 @@ import { gallery, galleryFrame, markup, now } from '../browser/gallery.ts';
 
 const english = createLocale({ language: 'en', zone: 'Europe/Dublin', now });
 const german = createLocale({ language: 'de', zone: 'Europe/Berlin', now });
-const text = (node: VNode | null) => renderToString(node ?? h('p', null));
+const text = (node: VNode | null) => toMarkup(node ?? h('p', null));
 
 describe('components', () => {
   it('show markup from outside as text, wherever they take any', () => {

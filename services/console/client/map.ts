@@ -1,0 +1,94 @@
+// The map with tiles: Leaflet over the places that the page brings. Only a page with tiles loads it; without it the drawn map stays.
+import { build, find, findAll } from './elements.ts';
+
+type Layer = { addTo(map: LeafletMap): Layer; on(event: string, listener: () => void): Layer; clearLayers(): Layer; addLayer(layer: Layer): Layer };
+type Bounds = { toBBoxString(): string };
+type Corners = readonly [southWest: readonly [number, number], northEast: readonly [number, number]];
+type LeafletMap = {
+  fitBounds(bounds: Corners): LeafletMap;
+  getBounds(): Bounds;
+  zoomIn(): void;
+  zoomOut(): void;
+  on(event: string, listener: () => void): LeafletMap;
+};
+
+declare const L: {
+  map(element: HTMLElement, options: object): LeafletMap;
+  tileLayer(url: string, options: object): Layer;
+  layerGroup(): Layer;
+  marker(place: readonly [number, number], options: object): Layer;
+  divIcon(options: object): object;
+};
+
+type TypesFactory = { createPolicy(name: string, rules: { createHTML(text: string): string | null }): unknown };
+declare const trustedTypes: TypesFactory | undefined;
+
+/** Leaflet asks whether the browser draws SVG by making this element of text; it may make nothing else of text. */
+const allowed = '<svg/>';
+
+const frame = find('[data-map]');
+if (frame) void start(frame);
+
+async function start(element: HTMLElement): Promise<void> {
+  const { script = '', tiles = '', box = '', places = '' } = element.dataset;
+  if (typeof trustedTypes !== 'undefined') trustedTypes.createPolicy('default', { createHTML: (text) => (text === allowed ? text : null) });
+  await import(script);
+  const drawn = find('.coast');
+  drawn?.toggleAttribute('hidden', true);
+  element.hidden = false;
+  const map = L.map(element, { zoomControl: false, attributionControl: false, zoomSnap: 0.5, worldCopyJump: true });
+  const dots = L.layerGroup().addTo(map);
+  let hasTiles = false;
+  // Tile servers want to know which site asks; they get its origin.
+  const layer = L.tileLayer(tiles, { maxZoom: 19, referrerPolicy: 'strict-origin' }).addTo(map);
+  layer.on('tileload', () => void (hasTiles = true));
+  layer.on('tileerror', () => {
+    if (hasTiles) return;
+    // No tile has ever come: the drawn map is more than dots on nothing.
+    element.hidden = true;
+    drawn?.toggleAttribute('hidden', false);
+  });
+  const whole = cornersOf(box);
+  map.fitBounds(whole);
+  await showPlaces(dots, places, box);
+  map.on('moveend', () => void showPlaces(dots, places, map.getBounds().toBBoxString()));
+  const zooms: Readonly<Record<string, () => void>> = {
+    '+': () => map.zoomIn(),
+    '-': () => map.zoomOut(),
+    '0': () => map.fitBounds(cornersOf(element.dataset['whole'] ?? box)),
+  };
+  for (const link of findAll('.map > .buttons a')) {
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      zooms[link.dataset['key'] ?? '']?.();
+    });
+  }
+}
+
+/** @param box as an address has it: west, south, east, north */
+function cornersOf(box: string): Corners {
+  const [west = 0, south = 0, east = 0, north = 0] = box.split(',').map(Number);
+  return [
+    [south, west],
+    [north, east],
+  ];
+}
+
+let lastAsked = 0;
+
+/** The dots and the list beside the map, for the part that is in sight. What fails leaves those of before. */
+async function showPlaces(dots: Layer, places: string, box: string): Promise<void> {
+  const asked = (lastAsked += 1);
+  const response = await fetch(`${places}${places.includes('?') ? '&' : '?'}bbox=${encodeURIComponent(box)}`).catch(() => undefined);
+  const found: unknown = response?.ok ? await response.json() : undefined;
+  if (!Array.isArray(found) || asked !== lastAsked) return;
+  const [all, list, lead]: readonly unknown[] = found;
+  dots.clearLayers();
+  for (const place of Array.isArray(all) ? all : []) {
+    const [latitude, longitude, dot]: readonly unknown[] = Array.isArray(place) ? place : [];
+    const icon = L.divIcon({ className: 'map-place', html: build(dot), iconSize: [0, 0] });
+    dots.addLayer(L.marker([Number(latitude), Number(longitude)], { icon, interactive: false, keyboard: false }));
+  }
+  find('.map-and-list > details')?.replaceWith(build(list));
+  find('.head .lead')?.replaceChildren(String(lead));
+}

@@ -1,0 +1,66 @@
+// Elements of a page: `h` makes them, `toMarkup` writes them as HTML. They are data, which a live list sends to the script as well (tree-message.ts).
+
+export type ComponentChildren = VNode | string | number | boolean | null | undefined | readonly ComponentChildren[];
+
+/** Names as HTML and SVG write them. Values are text or flags: pages have no handlers, which their policy would refuse. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export type VNode = {
+  readonly tag: string;
+  readonly attributes: Attributes | null;
+  readonly children: readonly ComponentChildren[];
+  /** Its HTML, where it was written before. */
+  readonly markup: string | undefined;
+};
+
+/** Names of tags and attributes are those of the code: they are written as they are. */
+export const h = (tag: string, attributes: Attributes | null, ...children: readonly ComponentChildren[]): VNode => ({
+  tag,
+  attributes,
+  children,
+  markup: undefined,
+});
+
+/** An element that many pages show many times, written once. */
+export const written = (node: VNode): VNode => ({ ...node, markup: toMarkup(node) });
+
+/** They have no content and no end. */
+const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta']);
+
+/** HTML of elements and text. Whatever comes from outside is text or the value of an attribute, where no character can begin markup. */
+export function toMarkup(node: ComponentChildren): string {
+  if (typeof node === 'string') return escaped(node);
+  if (node === null || node === undefined || typeof node === 'boolean') return '';
+  if (typeof node === 'number') return String(node);
+  if (!('tag' in node)) return listMarkup(node);
+  if (node.markup !== undefined) return node.markup;
+  const begin = `<${node.tag}${node.attributes === null ? '' : attributesMarkup(node.attributes)}`;
+  return voidTags.has(node.tag) ? `${begin}/>` : `${begin}>${listMarkup(node.children)}</${node.tag}>`;
+}
+
+function listMarkup(nodes: readonly ComponentChildren[]): string {
+  let markup = '';
+  for (const node of nodes) markup += toMarkup(node);
+  return markup;
+}
+
+/** HTML has words for these values, where other attributes are there or not. */
+const hasWords = (name: string) => name.startsWith('data-') || name.startsWith('aria-') || name === 'spellcheck';
+
+function attributesMarkup(attributes: Attributes): string {
+  let markup = '';
+  for (const name of Object.keys(attributes)) {
+    const value = attributes[name];
+    if (value === null || value === undefined) continue;
+    if (typeof value !== 'boolean' || hasWords(name)) markup += ` ${name}="${escaped(String(value))}"`;
+    else if (value) markup += ` ${name}`;
+  }
+  return markup;
+}
+
+const special = /["&<]/;
+const everySpecial = /["&<]/g;
+const references: Readonly<Record<string, string>> = { '"': '&quot;', '&': '&amp;', '<': '&lt;' };
+
+/** Most texts hold none: to ask first is cheaper. */
+const escaped = (text: string) => (special.test(text) ? text.replaceAll(everySpecial, (character) => references[character] ?? '') : text);
