@@ -7,9 +7,13 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
-# Nothing reads declarations, source maps and tests of packages at run time; licences stay.
-RUN find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow' \) -delete \
-  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} +
+# Nothing reads these of packages at run time: declarations, sources, source maps, documentation, tests, binaries of the runtime Bare, and what only browsers
+# or nothing here loads. Licences stay.
+RUN find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow' -o -name '*.bare' \
+    -o -name '*.md' ! -iname '*licen[cs]e*' \) -delete \
+  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} + \
+  && cd node_modules && rm -r swagger-ui-dist/swagger-ui.js swagger-ui-dist/swagger-ui-es-* swagger-ui-dist/swagger-ui-standalone-* \
+    world-atlas/countries-* world-atlas/land-50m.json world-atlas/land-110m.json luxon/build/amd luxon/build/global luxon/build/cjs-browser
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Signalbox" \
