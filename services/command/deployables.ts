@@ -1,4 +1,5 @@
 // Everything that can be run, by name; each is loaded when it is asked for.
+import type { MigrationSource } from '../platform/postgres/migrations.ts';
 import type { Deployable, Worker } from '../platform/process/deployable.ts';
 import type { SubcommandLoaders } from '../platform/process/subcommand.ts';
 
@@ -45,12 +46,13 @@ const workers: Readonly<Record<string, string>> = {
 const loadMailbox = async () => (await import('../mail/main.ts')).worker;
 const workerNames = [...Object.keys(workers), 'mailbox'];
 
-async function loadWorker(name: string): Promise<Worker> {
-  if (name === 'mailbox') return loadMailbox();
+async function loadWorker(name: string): Promise<{ readonly worker: Worker; readonly migrations?: MigrationSource }> {
+  if (name === 'mailbox') return { worker: await loadMailbox() };
   const owner = workers[name];
-  const worker = owner === undefined ? undefined : (await load(owner)).workers?.[name];
-  if (!worker) throw new Error(`there is no worker '${name}'; there are: ${workerNames.join(', ')}`);
-  return worker;
+  const { workers: found, migrations } = owner === undefined ? {} : await load(owner);
+  const worker = found?.[name];
+  if (!worker || !migrations) throw new Error(`there is no worker '${name}'; there are: ${workerNames.join(', ')}`);
+  return { worker, migrations };
 }
 
 /** The deployables that may hold a forge's delivery, in the order in which it passes them. */

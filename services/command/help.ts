@@ -157,7 +157,7 @@ export async function addHelp(command: Command, workerNames: readonly string[]):
   const worker = command.commands.find((one) => one.name() === 'worker');
   if (!worker) return;
   for (const name of workerNames) {
-    const described = worker.command(name).description((await deployables.loadWorker(name)).summary);
+    const described = worker.command(name).description((await deployables.loadWorker(name)).worker.summary);
     for (const option of worker.options) described.addOption(option);
     described.addHelpText('after', workerHelp(name));
   }

@@ -1,9 +1,10 @@
 // `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until a signal stops it. Loaded only for these commands.
 import { deployables } from './deployables.ts';
 import { type Environment, readAll, readSettings } from '../platform/config/config.ts';
-import { processSettings } from '../platform/config/settings.ts';
+import { commonSettings, processSettings } from '../platform/config/settings.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
+import { awaitSchema } from '../platform/postgres/migrations.ts';
 import type { Deployable } from '../platform/process/deployable.ts';
 import { runProcess } from '../platform/process/process.ts';
 import { createRuntimes } from '../platform/process/runtime.ts';
@@ -41,7 +42,22 @@ export const serve = async (call: ProcessCall, wanted: readonly string[]) => run
 /** `signalbox operator`: no service, no database; it speaks to the API server. */
 export const operate = async (call: ProcessCall) => run(call, [(await deployables.loadOperator()).operator], 'worker');
 
-export async function work(call: ProcessCall, name: string, { loop }: { loop?: true }): Promise<void> {
-  const { read, start, once } = await deployables.loadWorker(name);
-  await run(call, [{ name, read, start: loop ? start : once }], loop ? 'worker' : 'one job');
+type WorkOptions = {
+  readonly loop?: true;
+  /** Seconds, for one job. */
+  readonly wait?: number;
+};
+
+export async function work(call: ProcessCall, name: string, { loop, wait = 0 }: WorkOptions): Promise<void> {
+  const { worker, migrations } = await deployables.loadWorker(name);
+  const { read, start } = worker;
+  if (loop) return run(call, [{ name, read, start }], 'worker');
+  const once: typeof start = async (runtime, config) => {
+    if (migrations && wait > 0) {
+      const { databaseUrl } = readSettings(call.environment, { databaseUrl: commonSettings.databaseUrl });
+      await awaitSchema(databaseUrl.reveal(), migrations, { waitMs: wait * 1000, stopping: runtime.lifecycle.stopping, log: runtime.log });
+    }
+    await worker.once(runtime, config);
+  };
+  await run(call, [{ name, read, start: once }], 'one job');
 }

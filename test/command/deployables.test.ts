@@ -14,7 +14,7 @@ describe('what can be run', () => {
   it('knows every worker of every deployable', async () => {
     const all = await deployables.loadAll();
     expect(deployables.workerNames).to.have.members([...all.flatMap(({ workers = {} }) => Object.keys(workers)), 'mailbox']);
-    for (const name of deployables.workerNames) expect(await deployables.loadWorker(name)).to.have.property('once');
+    for (const name of deployables.workerNames) expect((await deployables.loadWorker(name)).worker).to.have.property('once');
   });
 
   it('names the workers that there are when asked for another', async () => {

@@ -91,7 +91,7 @@ const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   async batch() {
     const environment = await prepare('webhook-intake');
     const { lifecycle, runtimes } = host();
-    const worker = await deployables.loadWorker('service');
+    const { worker } = await deployables.loadWorker('service');
     await worker.start(runtimes.of('service', environment), await worker.read(environment));
     const connection = await connect(environment['BROKER_URL_1'] ?? '');
     const channel = await connection.createChannel();

@@ -88,7 +88,7 @@
 {{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" $entry.image) -}}
 {{- if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
-{{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker) (eq $own.kind "Deployment") -}}
+{{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker "--wait" "300") (eq $own.kind "Deployment") -}}
 {{- $parts := dict "component" $component "deployable" $name "path" (printf "services.%s.workers.%s" $name $worker) "args" $args "isWorker" true -}}
 {{- $_ := set $workloads $component (mergeOverwrite $own (include "signalbox.facts" $facts | fromJson) $parts) -}}
 {{- end -}}

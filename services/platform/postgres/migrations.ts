@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { describeError } from '../errors.ts';
 import type { CheckResult } from '../health.ts';
 import type { Log } from '../log.ts';
-import { type Database, statement, transactionOn, withVerifiedTls } from './pool.ts';
+import { createPool, type Database, deadClientOptions, statement, transactionOn, withVerifiedTls } from './pool.ts';
 import { explainDatabase, isUnmigrated } from './errors.ts';
 import { createTextFunctions } from './text.ts';
+import { retryUntil } from '../time.ts';
 
 export type MigrationSource = {
   readonly schema: string;
@@ -37,7 +39,12 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
  */
 export async function migrate(databaseUrl: string, { schema, directory }: MigrationSource, log: Log): Promise<number> {
   const migrations = await readMigrations(directory);
-  const client = new pg.Client({ connectionString: withVerifiedTls(databaseUrl), application_name: 'signalbox-migrate', connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString: withVerifiedTls(databaseUrl),
+    application_name: 'signalbox-migrate',
+    connectionTimeoutMillis: 10_000,
+    options: deadClientOptions,
+  });
   client.on('error', (error) => log.warn({ error }, 'migration lost its database connection'));
   await client.connect();
   try {
@@ -103,4 +110,18 @@ export async function createSchemaCheck(database: Database, { schema, directory 
 export async function requireSchema(check: () => Promise<CheckResult>): Promise<void> {
   const { ok, detail } = await check().catch(explainDatabase);
   if (!ok) throw new Error(detail);
+}
+
+type Waiting = { readonly waitMs: number; readonly stopping: AbortSignal; readonly log: Log };
+
+/** For a job that a scheduler starts while its cluster still starts: waits for the server, the role and `signalbox migrate`. @throws as `requireSchema`, after `waitMs` */
+export async function awaitSchema(databaseUrl: string, source: MigrationSource, { waitMs, stopping, log }: Waiting): Promise<void> {
+  const database = createPool(databaseUrl, { schema: source.schema, log, maxConnections: 1, statementMs: 5000, answerMs: 8000 });
+  const onWait = (reason: string) => log.warn({ reason }, 'waiting for the database and its schema');
+  try {
+    const check = await createSchemaCheck(database, source);
+    await retryUntil({ timeoutMs: waitMs, isTemporary: () => !stopping.aborted, describe: describeError, onWait }, () => requireSchema(check));
+  } finally {
+    await database.close();
+  }
 }

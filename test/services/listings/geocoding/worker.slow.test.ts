@@ -1,6 +1,7 @@
 // The geocoding worker as a process: once as a CronJob runs it, in a loop, beside another one, and without its database.
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
+import { migrate } from '../../../../services/platform/postgres/migrations.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { type RunningProcess, startProcess } from '../../../support/processes.ts';
@@ -82,6 +83,21 @@ describe('signalbox worker geocoding', function () {
     const google = start([], { Geocoding__ApiKey: '' });
     expect(await google.exited).to.deep.equal(ended(1));
     expect(google.lines.join('\n')).to.include('Geocoding__ApiKey is required when Geocoding__Provider is google');
+  });
+
+  it('waits with --wait until its schema is migrated, and ends with 1 when it is not', async () => {
+    const fresh = await createTestDatabase();
+    const settings = { DATABASE_URL: fresh.url };
+    expect(await start(['--wait', '1'], settings).exited).to.deep.equal(ended(1));
+    const waiting = start(['--wait', '60'], settings);
+    await eventually(() => waiting.lines.some((line) => line.includes('waiting for the database and its schema')));
+    await migrate(fresh.url, { schema: 'listings', directory: migrations }, silentLog);
+    expect(await waiting.exited).to.deep.equal(ended(0));
+    const stopped = start(['--wait', '60'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
+    await eventually(() => stopped.lines.some((line) => line.includes('waiting for the database and its schema')));
+    stopped.signal('SIGTERM');
+    expect(await stopped.exited).to.deep.equal(ended(0));
+    await fresh.drop();
   });
 
   it('beats without a provider', async () => {
