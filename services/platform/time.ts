@@ -5,14 +5,11 @@ import { setTimeout as timer } from 'node:timers/promises';
 export const systemClock = (): Date => new Date();
 
 /** The result of the work, or of `late` when the work has not settled in `ms`; the work itself goes on. */
-export async function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
-  const lateness = Promise.withResolvers<undefined>();
-  const timeout = setTimeout(() => lateness.resolve(undefined), ms);
-  try {
-    return await Promise.race([work, lateness.promise.then(late)]);
-  } finally {
-    clearTimeout(timeout);
-  }
+export function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timeout = setTimeout(() => void Promise.resolve().then(late).then(resolve, reject), ms);
+    void work.then(resolve, reject).then(() => clearTimeout(timeout));
+  });
 }
 
 /** Sleeps for `ms`, or until the signal is aborted. @returns false when the signal ended it */

@@ -1,10 +1,27 @@
 import { expect } from 'chai';
+import { describeError } from '../../services/platform/errors.ts';
 import { backOffMs, createWakeUp, every, retryUntil, sleepUntil, withTimeout } from '../../services/platform/time.ts';
 
 describe('withTimeout', () => {
   it('answers what the work comes to, or what is given for a late one', async () => {
     expect(await withTimeout(Promise.resolve('done'), 10_000, () => 'late')).to.equal('done');
     expect(await withTimeout(new Promise(() => undefined), 5, () => 'late')).to.equal('late');
+  });
+
+  it('fails with the error of the work, or with that of what is given for a late one', async () => {
+    const refuse = () => {
+      throw new Error('refused as late');
+    };
+    const failed = await withTimeout(Promise.reject(new Error('failed')), 10_000, refuse).catch(describeError);
+    const refused = await withTimeout(new Promise<string>(() => undefined), 5, refuse).catch(describeError);
+    expect([failed, refused]).to.deep.equal(['failed', 'refused as late']);
+  });
+
+  it('says nothing of work that fails when it is late', async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    expect(await withTimeout(promise, 5, () => 'late')).to.equal('late');
+    reject(new Error('failed later')); // unheard it would end the process
+    await sleepUntil(AbortSignal.timeout(5), 60_000);
   });
 });
 
