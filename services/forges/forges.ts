@@ -94,6 +94,6 @@ export function forgeIdOf(forge: Forge, payload: unknown, host?: string): string
 const maxHostLength = 260;
 
 function hostOf(url: string | undefined): string | undefined {
-  const host = url === undefined || !URL.canParse(url) ? '' : new URL(url).host;
+  const host = url === undefined ? '' : (URL.parse(url)?.host ?? '');
   return host === '' || host.length > maxHostLength ? undefined : host;
 }

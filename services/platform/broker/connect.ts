@@ -35,7 +35,7 @@ export function connectBroker(url: string, topology: Topology, options: ConnectO
     publish(message, timeoutMs) {
       const result = adapter.publish(message, timeoutMs);
       publishing.add(result);
-      void result.finally(() => publishing.delete(result));
+      void result.then(() => publishing.delete(result));
       return result;
     },
     consume(queue, consumeOptions, handle) {

@@ -67,7 +67,7 @@ export function createApp(parts: AppParts): App {
   const app = new Koa<State>();
   app.use(logRequests(parts));
   app.use(closeWhenStopping(health));
-  app.use(setHeaders(answerHeaders));
+  if (Object.keys(answerHeaders).length > 0) app.use(setHeaders(answerHeaders));
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(answerErrors(log, refusals));
   if (parts.proxyHeaders) app.use(keepProxyHeaders(parts.proxyHeaders, log));

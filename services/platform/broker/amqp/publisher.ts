@@ -34,8 +34,11 @@ const largeBytes = 1024 * 1024;
 export function createAmqpPublisher({ exchange, state, reconnect }: PublisherParts) {
   const smallMessages = createConfirmChannel(Infinity, reconnect);
   const largeMessages = createConfirmChannel(1, reconnect);
-  const publish: Publish = async (message, timeoutMs, target = { exchange, routingKey: '', attempt: 1 }) =>
-    state.refusal ?? (message.body.length < largeBytes ? smallMessages : largeMessages).publish(message, timeoutMs, target);
+  const publish: Publish = (message, timeoutMs, target = { exchange, routingKey: '', attempt: 1 }) => {
+    const { refusal } = state;
+    if (refusal) return Promise.resolve(refusal);
+    return (message.body.length < largeBytes ? smallMessages : largeMessages).publish(message, timeoutMs, target);
+  };
 
   return {
     /** Opens its channels on a new connection. */
