@@ -1,12 +1,13 @@
-// The bound of the relay benchmark: node:http, one HMAC, JSON.parse, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange.
-// It publishes the message that consumers rely on; what the relay computes for it stands here as constants.
+// The bounds of the relay benchmark: node:http, one HMAC, JSON.parse, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange,
+// and `with headers` or `without headers`: either the message that consumers rely on, in which constants stand for what the relay computes, or its bytes alone.
 import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'amqplib';
 import { messageHeaders } from '../../../services/webhook-relay/contract.ts';
 
-const [amqpUrl = '', secret = '', exchange = ''] = process.argv.slice(2);
+const [amqpUrl = '', secret = '', exchange = '', form = ''] = process.argv.slice(2);
+const isPlain = form === 'without headers';
 const key = createSecretKey(secret, 'utf8');
 const connection = await connect(amqpUrl, { noDelay: true });
 const channel = await connection.createConfirmChannel();
@@ -14,6 +15,8 @@ const channel = await connection.createConfirmChannel();
 type Payload = { readonly action?: string; readonly sender?: { readonly login?: string }; readonly installation?: { readonly id?: number } };
 
 const constants = {
+  [messageHeaders.forge]: 'github',
+  [messageHeaders.forgeId]: 'github.com',
   [messageHeaders.senderClass]: 'person',
   [messageHeaders.isCoreFunction]: 'true',
   [messageHeaders.relayVersion]: '0.0.0',
@@ -32,18 +35,22 @@ const server = createServer((request, response) => {
     const { action, sender, installation } = JSON.parse(body.toString()) as Payload;
     const messageId = randomUUID();
     const now = new Date();
-    const headers = {
-      [messageHeaders.deliveryId]: request.headers['x-github-delivery'],
-      [messageHeaders.hookId]: request.headers['x-github-hook-id'],
-      [messageHeaders.targetId]: request.headers['x-github-hook-installation-target-id'],
-      [messageHeaders.targetType]: request.headers['x-github-hook-installation-target-type'],
-      [messageHeaders.event]: request.headers['x-github-event'],
-      [messageHeaders.receivedAt]: now.toISOString(),
-      [messageHeaders.action]: action,
-      [messageHeaders.sender]: sender?.login,
-      [messageHeaders.installationId]: String(installation?.id ?? ''),
-      ...constants,
-    };
+    const headers = isPlain
+      ? undefined
+      : {
+          [messageHeaders.deliveryId]: request.headers['x-github-delivery'],
+          [messageHeaders.hookId]: request.headers['x-github-hook-id'],
+          [messageHeaders.targetId]: request.headers['x-github-hook-installation-target-id'],
+          [messageHeaders.targetType]: request.headers['x-github-hook-installation-target-type'],
+          [messageHeaders.event]: request.headers['x-github-event'],
+          [messageHeaders.originalEvent]: request.headers['x-github-event'],
+          [messageHeaders.receivedAt]: now.toISOString(),
+          [messageHeaders.action]: action,
+          [messageHeaders.originalAction]: action,
+          [messageHeaders.sender]: sender?.login,
+          [messageHeaders.installationId]: String(installation?.id ?? ''),
+          ...constants,
+        };
     const properties = { messageId, type: 'pull_request', priority: 7, timestamp: Math.floor(now.getTime() / 1000), contentType: 'application/json', headers };
     channel.publish(exchange, '', body, { ...properties, persistent: true, mandatory: true }, (error) => {
       response.writeHead(error === null ? 202 : 400, { 'Content-Type': 'application/json' }).end(`{"id":"${messageId}"}`);
