@@ -9,7 +9,8 @@ import { dateOf, openValue, SealBroken } from '../encryption/envelope.ts';
 import type { KeyCheck } from '../encryption/key-check.ts';
 import type { Keyring } from '../encryption/master-keys.ts';
 import { type AccountTokens, isToken } from './account-tokens.ts';
-import { type ActiveVersion, type ConsumerStore, hashOfAccount, hashOfKey, type KeyUses, type ListedRow, type NothingFound, type SecretRow } from './store.ts';
+import { type ActiveVersion, type ConsumerStore, hashOfAccount, hashOfKey, type ListedRow, type NothingFound, type SecretRow } from './store.ts';
+import type { KeyUses } from './uses.ts';
 
 export type ReaderParts = {
   readonly store: ConsumerStore;

@@ -9,7 +9,8 @@ import { describedUnkept, unkept } from '../contract.ts';
 import { isToken } from './account-tokens.ts';
 import { ByKey, ByName, ConsumerConfiguration, ConsumerConfigurations, ConsumerSecret, ConsumerSecrets, InList, InQuery, secretList } from './contract.ts';
 import { inherited, notFound, type SecretReader } from './reader.ts';
-import type { ConsumerStore, KeyUses } from './store.ts';
+import type { ConsumerStore } from './store.ts';
+import type { KeyUses } from './uses.ts';
 
 const header = 'X-Api-Key';
 

@@ -1,13 +1,8 @@
-// All SQL of the consumer plane. Keys of applications are kept as hashes only; each statement checks the key: no row means that no application has it.
-// The last use of keys and secrets is noted by reads, and written in batches off their path, at most once a minute for one and process; so are the counts of reads.
+// The SQL of reads. Keys of applications are kept as hashes only; each statement checks the key: no row means that no application has it.
 import { hash } from 'node:crypto';
-import { v7 as newId } from 'uuid';
-import { createBatcher, createBatchWriter, sharedReads } from '../../platform/batches.ts';
-import type { Log } from '../../platform/log.ts';
+import { createBatcher, sharedReads } from '../../platform/batches.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import { rowsStatement } from '../../platform/postgres/rows.ts';
 import type { AadFields, Envelope } from '../encryption/envelope.ts';
-import { type CountedReads, createReadCounts } from './read-counts.ts';
 
 /** A fast hash is enough: 160 random bits cannot be guessed. */
 export const hashOfKey = (plain: string): Buffer => hash('sha256', plain, 'buffer');
@@ -202,93 +197,5 @@ export function createConsumerStore(database: Database, clock: () => Date) {
     findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key, clock()),
     /** Undefined when no application has the key. */
     keyIdOf: async (keyHash: Buffer) => (await database.first(keyIdOf, keyHash, clock()))?.id,
-  };
-}
-
-type KeyUse = { readonly id: string; readonly usedAt: Date };
-
-const writeUses = rowsStatement<unknown, [uses: readonly KeyUse[]]>(
-  'keys.used',
-  [{ id: 'uuid', usedAt: 'timestamptz' }],
-  // Rows are locked in the order of their ids, so that two processes never wait for each other.
-  (uses) => `
-  update application_keys k set last_used_at = used.used_at
-  from (select id from application_keys where id in (select id from ${uses} as named) order by id for no key update) as held
-  join (select id, max(used_at) as used_at from ${uses} as given group by id) as used on used.id = held.id
-  where k.id = held.id and (k.last_used_at is null or k.last_used_at < used.used_at)`,
-);
-
-type SecretRead = { readonly id: string; readonly secretId: string; readonly environmentId: string; readonly readAt: Date };
-
-const writeReads = rowsStatement<unknown, [reads: readonly SecretRead[]]>(
-  'secrets.read',
-  [{ id: 'uuid', secretId: 'uuid', environmentId: 'uuid', readAt: 'timestamptz' }],
-  // In one order, as above. A secret or environment that was deleted meanwhile has no row.
-  (reads) => `
-  insert into secret_reads (id, secret_id, environment_id, last_read_at)
-  select distinct on (given.secret_id, given.environment_id) given.id, given.secret_id, given.environment_id, given.read_at
-  from ${reads} as given join secrets s on s.id = given.secret_id join environments e on e.id = given.environment_id
-  order by given.secret_id, given.environment_id, given.read_at desc
-  on conflict (secret_id, environment_id) do update set last_read_at = excluded.last_read_at
-  where secret_reads.last_read_at < excluded.last_read_at`,
-);
-
-const addReads = rowsStatement<unknown, [counts: readonly CountedReads[]]>(
-  'secrets.countReads',
-  [{ secretId: 'uuid', environmentId: 'uuid', day: 'date', reads: 'int' }],
-  // In one order, as above. A batch may hold a place twice, after one that failed; a batch whose outcome was not known is counted twice.
-  (counts) => `
-  insert into secret_read_days (secret_id, environment_id, day, reads)
-  select given.secret_id, given.environment_id, given.day, sum(given.reads)
-  from ${counts} as given join secrets s on s.id = given.secret_id join environments e on e.id = given.environment_id
-  group by given.secret_id, given.environment_id, given.day order by given.secret_id, given.environment_id, given.day
-  on conflict (secret_id, environment_id, day) do update set reads = secret_read_days.reads + excluded.reads`,
-);
-
-const everyMs = 60_000;
-/** More than an installation has: beyond it all are forgotten, and written once more. */
-const maxNoted = 100_000;
-const limits = { maxWaiting: maxNoted, batchSize: 1000, pauseMs: 1000, closeMs: 2000 };
-
-type UsesParts<Use> = { readonly log: Log; readonly what: string; readonly write: (uses: readonly Use[]) => Promise<unknown> };
-
-function createUses<Use>({ log, what, write }: UsesParts<Use>) {
-  const noted = new Map<string, number>();
-  const writer = createBatchWriter<Use>({
-    write,
-    onFailure: (error) => log.warn({ error }, `writing the last use of ${what} failed, retrying`),
-    onRefused: (_, error) => log.warn({ error }, `the last use of ${what} was refused by the database`),
-    limits,
-  });
-  return {
-    /** Never waits and never throws. */
-    note(id: string, at: Date, use: Use): void {
-      const before = noted.get(id);
-      if ((before !== undefined && at.getTime() - before < everyMs) || !writer.hasRoom) return;
-      if (noted.size >= maxNoted) noted.clear();
-      noted.set(id, at.getTime());
-      writer.add(use);
-    },
-    /** Writes what waits. Never rejects. */
-    close: async (): Promise<void> => void (await writer.close()),
-  };
-}
-
-export type KeyUses = ReturnType<typeof createKeyUses>;
-
-export function createKeyUses({ database, log }: { readonly database: Database; readonly log: Log }) {
-  const keys = createUses<KeyUse>({ log, what: 'keys', write: (uses) => database.run(writeUses, uses) });
-  const secrets = createUses<SecretRead>({ log, what: 'secrets', write: (reads) => database.run(writeReads, reads) });
-  const counts = createReadCounts({ log, write: (counted) => database.run(addReads, counted) });
-  return {
-    /** Never waits and never throws. */
-    note: (id: string, usedAt: Date): void => keys.note(id, usedAt, { id, usedAt }),
-    /** A read of a secret in the environment that was asked. Never waits and never throws. */
-    noteRead(secretId: string, environmentId: string, readAt: Date): void {
-      secrets.note(`${secretId} ${environmentId}`, readAt, { id: newId(), secretId, environmentId, readAt });
-      counts.add(secretId, environmentId, readAt);
-    },
-    /** Writes what waits. Never rejects. */
-    close: async (): Promise<void> => void (await Promise.all([keys.close(), secrets.close(), counts.close()])),
   };
 }

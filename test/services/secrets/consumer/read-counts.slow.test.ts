@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool } from '../../../../services/platform/postgres/pool.ts';
-import { createKeyUses } from '../../../../services/secrets/consumer/store.ts';
+import { createKeyUses } from '../../../../services/secrets/consumer/uses.ts';
 import { eventually } from '../../../support/wait.ts';
 import { manage, newApplication, putSecret, secretValue, useService } from '../service.ts';
 
