@@ -29,6 +29,7 @@ export function unwrap(written: string): URL | undefined {
 
 function targetOf(url: URL): URL | undefined {
   const place = placeOf(url);
+  if (!anyWrapper.test(place)) return undefined;
   for (const { at, target } of wrappers) {
     const match = at.exec(place);
     const found = match && readUrl(target(match, url) ?? '');
@@ -192,3 +193,6 @@ const wrappers: readonly Wrapper[] = [
   { at: /^click\.icptrack\.com\/icp\/relay\.php$/, target: parameter('destination') }, // iContact
   { at: /\/(aHR0c[\w%+=-]{8,})(?:\/|$)/, target: base64 }, // Kit, Mailjet, Sailthru: base64 of `http…` as a segment of the path
 ];
+
+/** Matches where one of them does, and seldom elsewhere: for most addresses one pattern is tried, not all. */
+const anyWrapper = new RegExp(wrappers.map(({ at }) => `(?:${at.source})`).join('|'), 'i');

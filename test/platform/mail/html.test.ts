@@ -1,5 +1,6 @@
 // The parts of a mail's HTML that a reader sees, and those that are there without being seen.
 import { expect } from 'chai';
+import { Tokenizer } from 'htmlparser2';
 import { readHtml, type ReadOptions } from '../../../services/platform/mail/html.ts';
 
 const textOf = (html: string, options?: ReadOptions) =>
@@ -144,6 +145,11 @@ describe('images', () => {
 });
 
 describe('readHtml', () => {
+  it('replaces a member of the tokenizer that is still there, beside those that the replacement uses', () => {
+    const tokenizer: object = Reflect.construct(Tokenizer, [{}, {}]);
+    for (const member of ['fastForwardTo', 'buffer', 'index', 'offset']) expect(member in tokenizer, member).to.equal(true);
+  });
+
   it('takes linear time', () => {
     for (const part of [
       '<div>',
