@@ -1,5 +1,6 @@
-// Writes the generated files: API descriptions, CustomResourceDefinitions, and the tables of settings, routes, metrics and alerts. With --check it only lists those that are out of date.
+// Writes the generated files: API descriptions, the types of the npm client package, CustomResourceDefinitions, and the tables of settings, routes, metrics and alerts. With --check it only lists those that are out of date.
 import { readFile, writeFile } from 'node:fs/promises';
+import { clientTypes } from './client-types.ts';
 import { definitionFiles } from './definitions.ts';
 import { metricsFile } from './metrics-page.ts';
 import { openapiFiles } from './openapi.ts';
@@ -9,7 +10,8 @@ import { settingsFile } from './settings-table.ts';
 const isCheck = process.argv.includes('--check');
 const root = new URL('../', import.meta.url);
 const descriptions = await openapiFiles();
-const files = { ...descriptions, ...routesFile(descriptions), ...(await settingsFile()), ...metricsFile(), ...definitionFiles() };
+const types = await clientTypes(descriptions);
+const files = { ...descriptions, ...types, ...routesFile(descriptions), ...(await settingsFile()), ...metricsFile(), ...definitionFiles() };
 
 const stale: string[] = [];
 for (const [path, text] of Object.entries(files)) {

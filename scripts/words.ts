@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..');
 
 /** Generated from texts that are checked where they are written, written by others, or a list of words. */
 const ignored =
-  /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|(settings|routes|metrics)\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^services\/link-digest\/scoring\/keywords\.ts$|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
+  /(^|\/)(fixtures|corpus|corpus-later)\/|^docs\/(openapi\/|(settings|routes|metrics)\.md)|^charts\/[^/]+\/README\.md|^charts\/.*\/crds\/|^services\/link-digest\/scoring\/keywords\.ts$|^clients\/npm\/src\/\w+-api\.ts$|^LICENSE|\.(json|tgz|css|go|mod|sum)$/;
 
 /** How a comment begins, by the end of the file's name. */
 const marks: Readonly<Record<string, RegExp>> = { '.sql': /^\s*--/, '.tpl': /^\s*(#|\{\{-? ?\/\*|(?=\S))/, default: /^\s*#/ };

@@ -1,0 +1,20 @@
+// A credential from an option or a file, which is read for each request: Kubernetes replaces the token of a pod while the program runs.
+import { readFile } from 'node:fs/promises';
+
+export type CredentialSource = {
+  /** The name that messages use. */
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly file: string | undefined;
+};
+
+/** @throws when there is not exactly one of value and file */
+export function createCredential({ name, value, file }: CredentialSource): () => Promise<string> {
+  if ((value === undefined) === (file === undefined)) throw new TypeError(`give ${name} or the file that holds it, and not both`);
+  return async () => {
+    const text = (value ?? (await readFile(file ?? '', 'utf8'))).trim();
+    // What no header can hold would be quoted in the error of `fetch`.
+    if (!/^[\x20-\x7e]+$/.test(text)) throw new TypeError(`${name} is empty, or has characters that no header can hold`);
+    return text;
+  };
+}

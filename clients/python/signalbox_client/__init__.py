@@ -1,0 +1,1 @@
+"""Clients of Signalbox: `signalbox_client.secrets` and `signalbox_client.events`."""

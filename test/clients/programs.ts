@@ -1,0 +1,104 @@
+// Programs that use the client packages: each order is a line `["get", "db-password"]`, each answer a line, and events are news in between.
+
+export const node = `
+import { createInterface } from 'node:readline';
+import { inspect } from 'node:util';
+import { createSecrets } from 'signalbox-client/secrets';
+import { followEvents } from 'signalbox-client/events';
+
+const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
+const failureOf = (error) => ({ failed: error.name, status: error.status ?? null, message: inspect(error, { depth: 9 }) });
+let secrets, stopping;
+
+async function follow({ heldAfter, ...options }) {
+  stopping = new AbortController();
+  const saveCursor = (cursor) => say({ news: 'cursor', value: cursor });
+  const onRetry = (failure) => say({ news: 'retry', value: failure.status ?? null });
+  try {
+    let count = 0;
+    for await (const event of followEvents({ ...options, saveCursor, onRetry, signal: stopping.signal })) {
+      say({ news: 'event', value: event.deliveryId });
+      if (++count === heldAfter) await new Promise(() => undefined);
+    }
+    say({ news: 'ended' });
+  } catch (error) {
+    say({ news: 'failed', value: failureOf(error) });
+  }
+}
+
+const orders = {
+  open: (options) => void (secrets = createSecrets(options)),
+  get: (name) => secrets.get(name),
+  getTwice: (name) => Promise.all([secrets.get(name), secrets.get(name)]),
+  all: (prefix) => secrets.all({ prefix }),
+  configuration: () => secrets.configuration(),
+  inspect: () => inspect(secrets, { depth: 9, showHidden: true }) + JSON.stringify(secrets),
+  follow: (options) => void follow(options),
+  stop: () => stopping.abort(),
+};
+for await (const line of createInterface({ input: process.stdin })) {
+  const [order, ...given] = JSON.parse(line);
+  try {
+    say({ answer: (await orders[order](...given)) ?? null });
+  } catch (error) {
+    say({ answer: failureOf(error) });
+  }
+}
+`;
+
+export const python = `
+import json, sys, threading, traceback
+from signalbox_client.secrets import Secrets
+from signalbox_client.events import Events
+
+def say(line):
+    print(json.dumps(line), flush=True)
+
+def failure_of(error):
+    shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=False).format()) + repr(error)
+    return {"failed": type(error).__name__, "status": getattr(error, "status", None), "message": shown}
+
+state = {}
+
+def follow(options):
+    held_after = options.pop("held_after", 0)
+    def run():
+        try:
+            for count, event in enumerate(state["events"], 1):
+                say({"news": "event", "value": event["deliveryId"]})
+                if count == held_after:
+                    threading.Event().wait()
+            say({"news": "ended"})
+        except Exception as error:
+            say({"news": "failed", "value": failure_of(error)})
+    state["events"] = Events(options.pop("url"), **options,
+        save_cursor=lambda cursor: say({"news": "cursor", "value": cursor}),
+        on_retry=lambda failure: say({"news": "retry", "value": failure.status}))
+    threading.Thread(target=run, daemon=True).start()
+
+def get_twice(name):
+    values = [None, None]
+    def run(index):
+        values[index] = state["secrets"].get(name)
+    threads = [threading.Thread(target=run, args=(index,)) for index in (0, 1)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return values
+
+orders = {
+    "open": lambda options: state.update(secrets=Secrets(options.pop("environment"), **options)),
+    "get": lambda name: state["secrets"].get(name),
+    "getTwice": get_twice,
+    "all": lambda prefix: state["secrets"].all(prefix),
+    "configuration": lambda: state["secrets"].configuration(),
+    "inspect": lambda: repr(state["secrets"]) + str(state["secrets"]),
+    "follow": follow,
+    "stop": lambda: state["events"].close(),
+}
+for line in sys.stdin:
+    order, *given = json.loads(line)
+    try:
+        say({"answer": orders[order](*given)})
+    except Exception as error:
+        say({"answer": failure_of(error)})
+`;
