@@ -41,7 +41,7 @@ export async function installWheel(folder: string): Promise<string> {
   return python;
 }
 
-/** What a program said: the answer to an order, or news of the iteration over events. */
+/** A line of a program: the answer to an order, or news of the iteration over events. */
 type Said = { readonly answer?: unknown; readonly news?: string; readonly value?: unknown };
 
 export type Failure = { readonly failed: string; readonly status: number | null; readonly message: string };

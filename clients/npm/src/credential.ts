@@ -13,7 +13,7 @@ export function createCredential({ name, value, file }: CredentialSource): () =>
   if ((value === undefined) === (file === undefined)) throw new TypeError(`give ${name} or the file that holds it, and not both`);
   return async () => {
     const text = (value ?? (await readFile(file ?? '', 'utf8'))).trim();
-    // What no header can hold would be quoted in the error of `fetch`.
+    // The error of `fetch` would quote a text that no header can hold.
     if (!/^[\x20-\x7e]+$/.test(text)) throw new TypeError(`${name} is empty, or has characters that no header can hold`);
     return text;
   };

@@ -9,7 +9,7 @@ export type LastKnownOptions = {
   readonly file: ValuesFile | undefined;
 };
 
-/** What a read may do: a stale value at hand makes it try only once. */
+/** With a stale value in its place, a read tries only once. */
 type Load<T> = (attempts: 'all' | 'one') => Promise<T>;
 
 export function createLastKnown({ ttlMs, staleMs, file }: LastKnownOptions) {
@@ -47,7 +47,7 @@ export function createLastKnown({ ttlMs, staleMs, file }: LastKnownOptions) {
     }
   }
 
-  /** What the service refuses is not served from here either; a key that it refuses ends all values. */
+  /** A value that the service refuses is not served from here either; a key that it refuses ends all values. */
   async function forget(entries: Entries, name: string, { status = 0 }: RequestFailed): Promise<void> {
     if (![401, 403, 404].includes(status)) return;
     if (status === 404) entries.delete(name);

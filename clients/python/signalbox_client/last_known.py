@@ -23,7 +23,7 @@ class LastKnown:
         self._failures = 0
 
     def read(self, name: str, load: Callable[[bool], Any]) -> Any:
-        """`load` is told whether to try again; with a stale value at hand it tries only once."""
+        """`load` is told whether to try again; with a stale value in its place it tries only once."""
         known = self._known(name)
         if known is not None and (known[1] or time.time() < self._tries_again_at):
             return known[0]
@@ -51,7 +51,7 @@ class LastKnown:
         return (entry[0], age < self._ttl) if 0 <= age < self._ttl + self._stale else None
 
     def _forget(self, name: str, failure: RequestFailed) -> None:
-        """What the service refuses is not served from here either; a key that it refuses ends all values."""
+        """A value that the service refuses is not served from here either; a key that it refuses ends all values."""
         if failure.status not in (401, 403, 404):
             return
         with self._lock:

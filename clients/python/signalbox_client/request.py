@@ -47,7 +47,7 @@ class Credential:
         else:
             with open(self._file, encoding="utf-8") as file:
                 text = file.read()
-        # What no header can hold would be quoted in the error of http.client.
+        # The error of http.client would quote a text that no header can hold.
         if not re.fullmatch(r"[\x20-\x7e]+", text.strip()):
             raise ValueError(f"{self._name} is empty, or has characters that no header can hold")
         return text.strip()
