@@ -4,7 +4,7 @@ import { type Faults, parseInto } from '../platform/faults.ts';
 import { type AnyRoute, type Content, type Answer, rawBody, route, type RouteRequest, type Schema } from '../platform/http/route.ts';
 import { Common, Problem } from '../platform/problem.ts';
 import { Problems, type Role } from './contract.ts';
-import { type Done, type Fields, isSecretField, type Kit, type PageArea, type Shown, type Visit } from './visits.ts';
+import { type Done, faultsOf, type Fields, isRefusal, isSecretField, type Kit, type PageArea, type Shown, type Visit } from './visits.ts';
 
 export type { Done, Fields, Shown, Visit } from './visits.ts';
 
@@ -165,10 +165,10 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (form === undefined) throw Common.invalid({ detail: visit.locale.t.access.formFaults, errors: Object.fromEntries(faults) });
     done = await declared.run({ ...visit, form });
   } catch (error) {
-    await record(kit.isRefusal(error) ? 'refused' : 'failed');
+    await record(isRefusal(error) ? 'refused' : 'failed');
     if (!isJson && !declared.hasFile && error instanceof Problem && error.kind.type === Problems.loginTooOld.type) await kit.keepEntries(visit, fields);
     if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
-    const faults = kit.faultsOf(error, visit.locale);
+    const faults = faultsOf(error, visit.locale);
     if (declared.again && faults) return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
     if (!isShownAgain(declared, fields)) throw error;
     return kit.renderRefusal(visit, error, fields);

@@ -226,8 +226,9 @@ export const createStore = (database: Database) => ({
   choose: (id: string, preferences: Preferences) => database.run(choose, [{ id, ...preferences }]),
 
   /** Ends the oldest sessions of the person where there are too many. @returns how many */
-  async addSession(session: NewSession): Promise<number> {
+  async addSession(session: NewSession, notice?: Notice): Promise<number> {
     await database.run(insertSession, [session]);
+    if (notice) await database.run(putNotice, session.id, JSON.stringify(notice));
     return database.run(endSurplus, session.personId);
   },
   async findSession(tokenSha256: Buffer, { createdAfter, seenAfter }: Living): Promise<Entered | undefined> {

@@ -190,8 +190,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       area,
       locale: localeOf(person),
       path: url,
-      // Without TLS a browser keeps a session on its own machine only.
-      origin: config.publicUrl ?? `${isLoopback(headers) ? 'http' : 'https'}://${headers.host ?? ''}`,
+      origin: config.publicUrl ?? originOf(headers),
       requestId,
       clientAddress,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
@@ -236,13 +235,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     /** The error page of an action, with what was entered and the way to send it once more. */
     async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {
-      const page = errorPage(visit.locale, problem, {
-        url: visit.path,
-        method: 'POST',
-        requestId: visit.requestId,
-        entered: fields,
-        runbookUrl: visit.runbookUrl,
-      });
+      const { path: url, requestId, runbookUrl } = visit;
+      const page = errorPage(visit.locale, problem, { url, method: 'POST', requestId, runbookUrl, entered: fields });
       const { status, body } = await render(visit, page);
       return answer(status, body, problem.headers);
     },
@@ -254,12 +248,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     },
     json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),
     backOf,
-    /** For the page behind the login that an action needs: its form, to be sent then. Passwords and secrets are not kept. */
-    async keepEntries({ session, path, locale }: Visit, fields: Fields): Promise<void> {
-      const kept = Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'back' && !isSecretField(name)));
-      if (JSON.stringify(kept).length > mostKept) return;
-      await store.putNotice(session.id, { message: locale.t.access.entered.kept, again: { path, fields: kept } });
-    },
+    keepEntries: keepEntriesIn(store),
     /** The page that follows an action, with its message. */
     async showDone(visit: Visit, { message, undo, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
       if (page) return render(visit, page);
@@ -270,11 +259,20 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       actions.add({ person: person.name, address: clientAddress(), requestId, ...what }),
     /** Call after a change in an area: another number waits there now. */
     changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
-    isRefusal: (error: unknown) => error instanceof Problem && error.status < 500,
-    /** The faults of entries, by the names of their fields. */
-    faultsOf,
   };
 }
+
+/** Without TLS a browser keeps a session on its own machine only. */
+const originOf = (headers: IncomingHttpHeaders) => `${isLoopback(headers) ? 'http' : 'https'}://${headers.host ?? ''}`;
+
+/** For the page behind the login that an action needs: its form, to be sent then. Passwords and secrets are not kept. */
+const keepEntriesIn =
+  (store: KitParts['store']) =>
+  async ({ session, path, locale }: Visit, fields: Fields): Promise<void> => {
+    const kept = Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'back' && !isSecretField(name)));
+    if (JSON.stringify(kept).length > mostKept) return;
+    await store.putNotice(session.id, { message: locale.t.access.entered.kept, again: { path, fields: kept } });
+  };
 
 /** The page that a form was on: as its field `back` says, else as the browser does. */
 function backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): string {
@@ -283,7 +281,10 @@ function backOf({ headers }: Pick<AnyRequest, 'headers'>, { back }: Fields): str
   return from?.host === headers.host ? ownPath(`${from?.pathname ?? '/'}${from?.search ?? ''}`) : '/';
 }
 
-function faultsOf(error: unknown, { faultText }: Locale): Readonly<Record<string, readonly string[]>> | undefined {
+export const isRefusal = (error: unknown): boolean => error instanceof Problem && error.status < 500;
+
+/** The faults of entries, by the names of their fields. */
+export function faultsOf(error: unknown, { faultText }: Locale): Readonly<Record<string, readonly string[]>> | undefined {
   const errors = error instanceof Problem ? error.members['errors'] : undefined;
   if (!isFaults(errors) || Object.keys(errors).length === 0) return undefined;
   return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [name, messages.map(faultText)]));

@@ -9,7 +9,7 @@ import { readCookie, writeCookie } from './cookies.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 type SessionParts = {
-  readonly store: Pick<ConsoleStore, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'endOthers' | 'endAll' | 'takeNotice' | 'putNotice'>;
+  readonly store: Pick<ConsoleStore, 'addSession' | 'findSession' | 'touchSession' | 'endSession' | 'endOthers' | 'endAll' | 'takeNotice'>;
   readonly config: Pick<ConsoleConfig, 'idleMinutes' | 'sessionHours'>;
   /** The person as the request shows it; undefined where the way that it logged in by is switched off, or speaks of another person now. */
   readonly confirm: (person: Person, headers: IncomingHttpHeaders) => Person | undefined;
@@ -116,9 +116,7 @@ export function createSessions({ store, config, confirm, clock }: SessionParts) 
       const now = clock();
       const browser = (headers['user-agent'] ?? '').slice(0, longestBrowser);
       const times = { createdAt: now, seenAt: now, authenticatedAt };
-      const id = newId();
-      const ended = await store.addSession({ id, personId, tokenSha256: digest(token), ...times, address, browser });
-      if (notice) await store.putNotice(id, notice);
+      const ended = await store.addSession({ id: newId(), personId, tokenSha256: digest(token), ...times, address, browser }, notice);
       if (ended > 0) changed(personId);
       return writeCookie(headers, { value: token, seconds: lifeMs / 1000 });
     },

@@ -80,15 +80,21 @@ let lastAsked = 0;
 async function showPlaces(dots: Layer, places: string, box: string): Promise<void> {
   const asked = (lastAsked += 1);
   const response = await fetch(`${places}${places.includes('?') ? '&' : '?'}bbox=${encodeURIComponent(box)}`).catch(() => undefined);
-  const found: unknown = response?.ok ? await response.json() : undefined;
-  if (!Array.isArray(found) || asked !== lastAsked) return;
-  const [all, list, lead]: readonly unknown[] = found;
+  const found = partsOf(response?.ok ? await response.json() : undefined);
+  if (found.length === 0 || asked !== lastAsked) return;
+  const [all, list, lead] = found;
   dots.clearLayers();
-  for (const place of Array.isArray(all) ? all : []) {
-    const [latitude, longitude, dot]: readonly unknown[] = Array.isArray(place) ? place : [];
+  for (const place of partsOf(all)) {
+    const [latitude, longitude, dot] = partsOf(place);
     const icon = L.divIcon({ className: 'map-place', html: build(dot), iconSize: [0, 0] });
     dots.addLayer(L.marker([Number(latitude), Number(longitude)], { icon, interactive: false, keyboard: false }));
   }
   find('.map-and-list > details')?.replaceWith(build(list));
   find('.head .lead')?.replaceChildren(String(lead));
+}
+
+function partsOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) return [];
+  const parts: readonly unknown[] = value;
+  return parts;
 }
