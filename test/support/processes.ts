@@ -26,6 +26,8 @@ export type ProcessOptions = {
   readonly cwd?: string;
   /** The memory limit, as of a container. */
   readonly memoryBytes?: number | undefined;
+  /** Stands before the command, such as the words that lead into a namespace. */
+  readonly prefix?: readonly string[];
 };
 
 const program = join(import.meta.dirname, '../../services/main.ts');
@@ -37,9 +39,9 @@ const watchers: Watcher[] = [];
 export const watchProcesses = (watcher: Watcher): void => void watchers.push(watcher);
 
 /** Starts `signalbox <args>`. */
-export function startProcess(args: readonly string[], { env = {}, cwd, memoryBytes }: ProcessOptions = {}): RunningProcess {
+export function startProcess(args: readonly string[], { env = {}, cwd, memoryBytes, prefix = [] }: ProcessOptions = {}): RunningProcess {
   const limit = memoryBytes === undefined ? undefined : limitMemory(memoryBytes);
-  const [command, ...parameters] = [...(limit?.prefix ?? []), process.execPath, program, ...args] as [string, ...string[]]; // it has two words at least
+  const [command, ...parameters] = [...prefix, ...(limit?.prefix ?? []), process.execPath, program, ...args] as [string, ...string[]]; // it has two words at least
   const child = spawnGuarded(command, parameters, {
     env: { ...basics(), ...limit?.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
