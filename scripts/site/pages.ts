@@ -9,10 +9,10 @@ const below = (folder: string) =>
     .filter((name) => name.endsWith('.md'))
     .sort()
     .map((name) => join(folder, name));
-const charts = ['charts/signalbox/README.md', 'charts/signalbox-operator/README.md'];
+const parts = ['charts/signalbox', 'charts/signalbox-operator', 'clients/npm', 'clients/python'].map((folder) => `${folder}/README.md`);
 
 /** Paths below the root. */
-export const pages: readonly string[] = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...charts, ...below('docs'), ...below('k8s')];
+export const pages: readonly string[] = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...parts, ...below('docs'), ...below('k8s')];
 
 /** Written by `npm run generate`: a reference, in which people look one thing up. */
 const generated: readonly string[] = ['docs/settings.md', 'docs/routes.md', 'docs/metrics.md'];

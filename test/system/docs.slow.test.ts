@@ -1,7 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { hashPassword } from '../../services/platform/password.ts';
+import { installNpmPackage } from '../clients/packages.ts';
+import { temporaryDirectory } from '../support/guard.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
@@ -29,8 +31,16 @@ const shown: Readonly<Record<string, RegExp>> = {
 };
 
 describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each from its blocks alone on one npm start', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const clone = cleanClone();
+  const clientPackages = `export PYTHONPATH=${join(import.meta.dirname, '../../clients/python')}`;
+
+  // As if both client packages were installed. Node looks for packages in the folders above the program's, too.
+  before(async () => {
+    const installed = temporaryDirectory('npm-package');
+    await installNpmPackage(installed);
+    symlinkSync(join(installed, 'node_modules'), join(dirname(clone.folder), 'node_modules'));
+  });
 
   // As the page of direct sources has it.
   before(() => {
@@ -47,7 +57,7 @@ describeWith(commandLine('curl', 'openssl', 'jq', 'python3'), 'the pages, each f
       it('has commands that run', () => {
         clone.writeFilesOf(page);
         const blocks = shellBlocks(page).filter((block) => !block.startsWith('npm ci'));
-        printed = clone.run(blocks.join('\n'));
+        printed = clone.run([clientPackages, ...blocks].join('\n'));
       });
 
       const promised = shown[page];

@@ -47,7 +47,7 @@ export function cleanClone(): Clone {
       pid = child.pid ?? 0;
       child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
       child.once('close', (code) => (exitCode = code));
-      await eventually(() => /^ready in [\d.]+ s$/m.test(output) || exitCode !== undefined, { withinMs: 60_000 });
+      await eventually(() => /^ready in [\d.]+ s$/m.test(output) || exitCode !== undefined, { withinMs: 180_000 });
       if (exitCode !== undefined) throw new Error(`npm start ended with ${exitCode}:\n${output}`);
     },
     async stop() {
