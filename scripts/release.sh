@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a release of the version in package.json, in dist/<version>/: both charts, the image for every platform that this machine can build for, the bill of
-# materials, the release notes and SHA-256 checksums. Dates CHANGELOG.md, keeps the charts for the tests of upgrades, commits and tags.
+# Makes a release of the version in package.json, in dist/<version>/: both charts, both client packages, the image for every
+# platform that this machine can build for, the bill of materials, the release notes and SHA-256 checksums. Dates CHANGELOG.md, keeps the charts for the tests of upgrades, commits and tags.
 # Nothing leaves this machine without --push.
 #
 #   scripts/release.sh [OPTION]…
@@ -39,11 +39,13 @@ versions() {
   node -p '`package-lock.json ${require("./package-lock.json").version}`'
   local chart
   for chart in charts/*/; do sed -nE "s|^( *)(version\|appVersion): \"?([^\"]*)\"?$|${chart}Chart.yaml \3|p" "${chart}Chart.yaml"; done
+  sed -nE 's|^  "version": "(.*)",$|clients/npm/package.json \1|p' clients/npm/package.json
+  sed -nE 's|^version = "(.*)"$|clients/python/pyproject.toml \1|p' clients/python/pyproject.toml
 }
 
 check() {
   local program differing
-  for program in helm npm sha256sum; do command -v "$program" >/dev/null || fail "$program is needed"; done
+  for program in helm npm "${PYTHON:-python3}" sha256sum; do command -v "$program" >/dev/null || fail "$program is needed"; done
   [ -z "$(git status --porcelain)" ] || fail 'the working tree has changes: commit them first'
   if git rev-parse --verify --quiet "refs/tags/v$version" >/dev/null; then fail "the tag v$version is there already: raise the version"; fi
   differing=$(versions | awk -v version="$version" '$2 != version')
@@ -89,9 +91,11 @@ make() {
   git clone --quiet . "$staging/clone"
   for key in user.name user.email; do if value=$(git config "$key"); then git -C "$staging/clone" config "$key" "$value"; fi; done
   cd "$staging/clone"
+  ln -s "$root/node_modules" .
   mkdir -p "$out" test/charts/fixtures
   node scripts/changelog.ts date "$version" "$date"
   for chart in "${charts[@]}"; do package "$chart"; done
+  scripts/clients.sh "$out"
   npm run --silent sbom >"$out/signalbox-$version.cdx.json"
   node scripts/changelog.ts notes "$version" >"$out/notes.md"
   git add CHANGELOG.md test/charts/fixtures
@@ -120,4 +124,4 @@ git merge --quiet --ff-only "v$version"
 rm -rf "$out"
 mkdir -p dist
 mv "$staging/clone/$out" dist/
-if [ -n "$registry" ]; then push; else echo 'next: git push --follow-tags; image and charts go to a registry with --push'; fi
+if [ -n "$registry" ]; then push; else echo 'next: git push --follow-tags; image and charts go to a registry with --push, packages with npm publish and twine upload'; fi

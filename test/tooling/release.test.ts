@@ -1,11 +1,12 @@
 // scripts/release.sh in a repository of its own: what it makes, what it refuses, and that a dry run leaves nothing.
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { changesOf, dated } from '../../scripts/changelog.ts';
 import { helm } from '../charts/chart.ts';
+import { pythonBuild } from '../clients/packages.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { describeWith } from '../support/need.ts';
 import { type Answer, runTool, toolPath } from '../support/tools.ts';
@@ -44,7 +45,7 @@ describeWith(helm, 'scripts/release.sh', function () {
   let folder: string;
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
   const release = (...args: readonly string[]): Promise<Answer> =>
-    runTool(join(folder, 'scripts/release.sh'), args, { env: { PATH: `${dirname(toolPath('helm'))}:${process.env['PATH'] ?? ''}` } });
+    runTool(join(folder, 'scripts/release.sh'), args, { env: { PATH: `${dirname(toolPath('helm'))}:${process.env['PATH'] ?? ''}`, ...pythonBuild } });
 
   /** Commits the changes of files, tries, and takes them back. */
   async function refusalOf(changes: Readonly<Record<string, (content: string) => string>>): Promise<string> {
@@ -58,8 +59,9 @@ describeWith(helm, 'scripts/release.sh', function () {
 
   before(() => {
     folder = temporaryDirectory('release');
-    for (const part of ['charts', 'scripts', 'package.json', 'package-lock.json', '.npmrc', '.gitignore', 'CHANGELOG.md'])
+    for (const part of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean))
       cpSync(join(root, part), join(folder, part), { recursive: true, verbatimSymlinks: true });
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'CHANGELOG.md'), text);
     git('init', '--quiet', '--initial-branch=main');
     git('config', 'user.name', 'test');
@@ -82,9 +84,13 @@ describeWith(helm, 'scripts/release.sh', function () {
       'charts/signalbox/Chart.yaml': other(/^appVersion: .*$/m),
       'charts/signalbox-operator/Chart.yaml': other(/^ {4}version: .*$/m),
       'package-lock.json': other(/^ {2}"version": .*$/m),
+      'clients/npm/package.json': other(/^ {2}"version": .*$/m),
+      'clients/python/pyproject.toml': other(/^version = .*$/m),
     });
-    for (const file of ['charts/signalbox/Chart.yaml', 'charts/signalbox-operator/Chart.yaml', 'package-lock.json']) expect(said).to.contain(`${file} 9.9.9`);
-    expect(said.match(/9\.9\.9/g)).to.have.length(3);
+    const clients = ['clients/npm/package.json', 'clients/python/pyproject.toml'];
+    for (const file of ['charts/signalbox/Chart.yaml', 'charts/signalbox-operator/Chart.yaml', 'package-lock.json', ...clients])
+      expect(said).to.contain(`${file} 9.9.9`);
+    expect(said.match(/9\.9\.9/g)).to.have.length(5);
   });
 
   it('refuses a changelog that has the version already', async () => {
@@ -94,11 +100,12 @@ describeWith(helm, 'scripts/release.sh', function () {
   });
 
   it('leaves nothing of a dry run, and says what it would push', async () => {
-    const before = git('rev-parse', 'HEAD');
+    const state = () => [git('rev-parse', 'HEAD'), git('status', '--porcelain', '--ignored'), git('tag')];
+    const before = state();
     const { code, stdout, stderr } = await release('--skip-image', '--dry-run', '--push', 'registry.example.test/me');
     expect(code, stderr).to.equal(0);
     expect(stdout).to.contain(`signalbox-${version}.tgz`).and.to.contain(`would push registry.example.test/me/signalbox:${version}`);
-    expect([git('rev-parse', 'HEAD'), git('status', '--porcelain', '--ignored'), git('tag')]).to.deep.equal([before, '', '']);
+    expect(state()).to.deep.equal(before);
   });
 
   describe('once it is done', () => {
@@ -110,8 +117,9 @@ describeWith(helm, 'scripts/release.sh', function () {
     });
     const made = (file: string) => join(folder, 'dist', version, file);
 
-    it('has made charts, bill of materials, notes and checksums that are right, and prints them', async () => {
-      const files = [`signalbox-${version}.tgz`, `signalbox-operator-${version}.tgz`, `signalbox-${version}.cdx.json`, 'notes.md', 'SHA256SUMS'];
+    it('has made charts, client packages, bill of materials, notes and checksums that are right, and prints them', async () => {
+      const packages = [`signalbox-client-${version}.tgz`, `signalbox_client-${version}-py3-none-any.whl`];
+      const files = [`signalbox-${version}.tgz`, `signalbox-operator-${version}.tgz`, ...packages, `signalbox-${version}.cdx.json`, 'notes.md', 'SHA256SUMS'];
       expect(readdirSync(made(''))).to.have.members(files);
       for (const file of files) expect(said).to.contain(file);
       execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: made('') });
