@@ -1,7 +1,7 @@
 // The policy of pages: nothing but what the console itself serves runs, is shown or is asked.
 import type { ConsoleConfig } from './config.ts';
 
-/** What a single page needs beyond it. */
+/** The needs of a single page beyond it. */
 export type FurtherPolicy = {
   /** An origin of pictures. */
   readonly images: string;

@@ -71,7 +71,7 @@ const lastKey = 'next';
 
 /** @returns what is there, as a line for each application; what a demo before has made stays as it is, and the rest is added */
 export async function vaulted(service: string, token: string): Promise<readonly string[]> {
-  // What an earlier run has made stays as it is.
+  // An application and its parts from an earlier run stay as they are.
   const asking = createAsk({ name: 'secrets service', url: `${service}/api`, headers: { Authorization: `Bearer ${token}` } });
   const ask: Ask = (path, question) => asking(path, { also: [409], ...question });
   for (const application of applications) await add({ ask, service }, application);

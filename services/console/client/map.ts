@@ -76,7 +76,7 @@ function cornersOf(box: string): Corners {
 
 let lastAsked = 0;
 
-/** The dots and the list beside the map, for the part that is in sight. What fails leaves those of before. */
+/** The dots and the list beside the map, for the part that is in sight. A call that fails leaves those of before. */
 async function showPlaces(dots: Layer, places: string, box: string): Promise<void> {
   const asked = (lastAsked += 1);
   const response = await fetch(`${places}${places.includes('?') ? '&' : '?'}bbox=${encodeURIComponent(box)}`).catch(() => undefined);

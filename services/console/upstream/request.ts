@@ -68,7 +68,7 @@ function sendOnce(url: string, { method, headers, body, timeoutMs, signal }: Sen
 
 function answerOf(body: IncomingMessage): Answered {
   const { statusCode: status = 0, headers } = body;
-  // Its reader, if it has one by then, is told as well; unheard, the event would end the process.
+  // Its reader, if it has one by then, gets the event as well; unheard, it would end the process.
   body.on('error', () => undefined);
   return {
     status,

@@ -22,7 +22,7 @@ export type AssetPaths = {
   readonly manifest: string;
   readonly icon: string;
   readonly touchIcon: string;
-  /** Of the map with tiles; `library` is loaded by `script`. */
+  /** The files of the map with tiles; `script` loads `library`. */
   readonly map: { readonly style: string; readonly script: string; readonly library: string };
 };
 
