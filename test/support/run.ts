@@ -69,7 +69,14 @@ function filesOf(paths: readonly string[]): string[] {
 function inOrder(files: readonly string[]): string[][] {
   const isOfSets = (file: string) => file.startsWith('test/charts/') && (!file.endsWith('.slow.test.ts') || file.includes('/every-set.'));
   const { sets = [], slow = [], quick = [] } = Object.groupBy(files, (file) => (isOfSets(file) ? 'sets' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
-  const longest = ['test/charts/values.', 'test/platform/broker/contract.', 'test/system/', 'test/charts/', 'test/'];
+  const longest = [
+    'test/services/webhook-intake/dashboard/costs.',
+    'test/charts/values.',
+    'test/platform/broker/contract.',
+    'test/system/',
+    'test/charts/',
+    'test/',
+  ];
   const turnOf = (file: string) => longest.findIndex((beginning) => file.startsWith(beginning));
   const inTurn = slow.toSorted((one, other) => turnOf(one) - turnOf(other)).flatMap((file, index) => [file, ...quick.slice(2 * index, 2 * index + 2)]);
   return [sets, ...[...inTurn, ...quick.slice(2 * slow.length)].map((file) => [file])].filter(({ length }) => length > 0);
