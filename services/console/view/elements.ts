@@ -5,24 +5,30 @@ export type ComponentChildren = VNode | string | number | boolean | null | undef
 /** Names as HTML and SVG write them. Values are text or flags: pages have no handlers, which their policy would refuse. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-export type VNode = {
+/** A class, so that data from outside that looks like an element is none, whatever a type says. */
+export class VNode {
   readonly tag: string;
   readonly attributes: Attributes | null;
   readonly children: readonly ComponentChildren[];
   /** Its HTML, where it was written before. */
-  readonly markup: string | undefined;
-};
+  markup: string | undefined;
+
+  constructor(tag: string, attributes: Attributes | null, children: readonly ComponentChildren[]) {
+    this.tag = tag;
+    this.attributes = attributes;
+    this.children = children;
+    this.markup = undefined;
+  }
+}
 
 /** Names of tags and attributes are those of the code: they are written as they are. */
-export const h = (tag: string, attributes: Attributes | null, ...children: readonly ComponentChildren[]): VNode => ({
-  tag,
-  attributes,
-  children,
-  markup: undefined,
-});
+export const h = (tag: string, attributes: Attributes | null, ...children: readonly ComponentChildren[]): VNode => new VNode(tag, attributes, children);
 
 /** An element that many pages show many times, written once. */
-export const written = (node: VNode): VNode => ({ ...node, markup: toMarkup(node) });
+export function written(node: VNode): VNode {
+  node.markup = toMarkup(node);
+  return node;
+}
 
 /** They have no content and no end. */
 const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta']);
@@ -32,7 +38,7 @@ export function toMarkup(node: ComponentChildren): string {
   if (typeof node === 'string') return escaped(node);
   if (node === null || node === undefined || typeof node === 'boolean') return '';
   if (typeof node === 'number') return String(node);
-  if (!('tag' in node)) return listMarkup(node);
+  if (!(node instanceof VNode)) return listMarkup(node);
   if (node.markup !== undefined) return node.markup;
   const begin = `<${node.tag}${node.attributes === null ? '' : attributesMarkup(node.attributes)}`;
   return voidTags.has(node.tag) ? `${begin}/>` : `${begin}>${listMarkup(node.children)}</${node.tag}>`;

@@ -1,12 +1,12 @@
 // A component as data, for rows that a script adds to a page: it makes elements of it, and never parses markup.
-import type { Attributes, ComponentChildren } from './elements.ts';
+import { type Attributes, type ComponentChildren, VNode } from './elements.ts';
 
 export type Tree = string | readonly [tag: string, attributes: Readonly<Record<string, string>>, children: readonly Tree[]];
 
 export function toTrees(node: ComponentChildren): Tree[] {
   if (node === null || node === undefined || typeof node === 'boolean') return [];
   if (typeof node !== 'object') return [String(node)];
-  if (!('tag' in node)) return node.flatMap(toTrees);
+  if (!(node instanceof VNode)) return node.flatMap(toTrees);
   return [[node.tag, attributesOf(node.attributes ?? {}), node.children.flatMap(toTrees)]];
 }
 

@@ -55,6 +55,15 @@ describe('components', () => {
   });
 });
 
+describe('an element', () => {
+  it('is no object from outside that looks like one', () => {
+    const given = JSON.parse('{ "tag": "b", "attributes": null, "children": ["bold"], "markup": "<script>" }');
+    expect(() => toMarkup(given)).to.throw(TypeError);
+    expect(() => toMarkup(h('p', null, given))).to.throw(TypeError);
+    expect(toMarkup(h('p', null, h('b', null, 'bold')))).to.equal('<p><b>bold</b></p>');
+  });
+});
+
 describe('externalLink', () => {
   for (const url of [
     'javascript:alert(1)',
