@@ -7,7 +7,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common, Problem } from '../../platform/problem.ts';
 import { Problems, type ServiceName } from '../contract.ts';
-import { type Answered, send, TimedOut } from './request.ts';
+import { type Answered, send, TimedOut, TooLong } from './request.ts';
 
 /** The person and the request that a service is asked for. */
 export type Behalf = { readonly person: string; readonly requestId: string; readonly signal: AbortSignal };
@@ -198,6 +198,7 @@ const credentialRefused = (service: ServiceName) => Problems.credentialRefused({
 
 function faultOf(service: ServiceName, error: unknown): Problem {
   if (error instanceof Problem) return error;
+  if (error instanceof TooLong) return Problems.serviceFailed({ service, detail: 'Its answer is too long.' });
   return error instanceof TimedOut ? Problems.serviceSlow({ service }) : Problems.serviceAway({ service });
 }
 

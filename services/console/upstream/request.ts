@@ -24,6 +24,10 @@ export type Answered = {
 };
 
 export class TimedOut extends Error {}
+export class TooLong extends Error {}
+
+/** An answer that is read as a whole; the longest one that a service gives has a tenth of it. */
+const mostBytes = 64 * 1024 * 1024;
 
 // A service names the time after which it closes an idle connection; an agent heeds it.
 const kept = { keepAlive: true, maxFreeSockets: 32 };
@@ -55,7 +59,8 @@ function sendOnce(url: string, { method, headers, body, timeoutMs, signal }: Sen
   }, timeoutMs);
   request.once('close', () => clearTimeout(timer));
   request.once('error', (error) => {
-    const isStale = request.reusedSocket && codeOf(error) === 'ECONNRESET' && !answered;
+    const isClosed = ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
+    const isStale = request.reusedSocket && isClosed && !answered;
     reject(isStale ? new StaleConnection('', { cause: error }) : error);
   });
   request.once('response', (response) => {
@@ -83,9 +88,16 @@ function answerOf(body: IncomingMessage): Answered {
 }
 
 function bytesOf(body: IncomingMessage): Promise<Buffer> {
+  // An answer that broke before tells no listener any more.
+  if (body.destroyed) return Promise.reject(body.errored ?? new Error('the answer ended before it was read'));
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
-  body.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let length = 0;
+  body.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > mostBytes) body.destroy(new TooLong(`the answer has more than ${mostBytes} bytes`));
+    else chunks.push(chunk);
+  });
   body.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
   body.once('error', reject);
   body.once('close', () => reject(new Error('the answer ended before its end')));

@@ -8,6 +8,7 @@ import { Secret } from '../../../services/platform/config/secret.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
 import { Problem } from '../../../services/platform/problem.ts';
+import { eventually } from '../../support/wait.ts';
 import { createUpstream, pathOf } from '../../../services/console/upstream/client.ts';
 
 const key = new Secret('a key of the tests');
@@ -101,6 +102,27 @@ describe('console upstream', () => {
     asked = [];
     expect((await problemOf(create().send({ method: 'POST', path: '/' }, z.unknown()))).status, 'a change is not repeated').to.equal(502);
     expect(asked).to.have.length(1);
+  });
+
+  it('says that an answer broke off, also where it is read later, and that one is too long', async () => {
+    handle = (request, response) => {
+      response.writeHead(200, { 'Content-Length': '10' }).write('x');
+      setImmediate(() => request.socket.destroy());
+    };
+    const opened = await create().open({ path: '/' });
+    await eventually(() => expect(opened.body.closed).to.equal(true));
+    expect(await opened.bytes().catch((error: unknown) => error)).to.be.an.instanceof(Error);
+    expect((await problemOf(create().get('/', z.unknown()))).status).to.equal(502);
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    handle = (_, response) => {
+      // Without an end: it is refused before.
+      const more = () => {
+        while (response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    };
+    expect((await problemOf(create().get('/', z.unknown()))).detail).to.equal('Its answer is too long.');
   });
 
   it('ends with the person who asked', async () => {
