@@ -135,9 +135,11 @@ const tileUrl: Setting<string | undefined> = optional({
     summary: 'Tiles of the map of listings, which browsers ask for: `https://tiles.example.org/{z}/{x}/{y}.png`; without it the map is drawn',
   }),
   parse(value) {
-    const isWeb = /^https?:$/.test(URL.parse(value)?.protocol ?? '');
-    if (isWeb && ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && new URL(value).username === '') return value;
-    throw new InvalidSetting('must be a URL with {z}, {x} and {y}, such as https://tiles.example.org/{z}/{x}/{y}.png');
+    const { protocol = '', host = '', username = '' } = URL.parse(value) ?? {};
+    // The policy of pages names the host, where it takes no placeholder such as {s}.
+    const isWeb = /^https?:$/.test(protocol) && /^[\w.:[\]-]+$/.test(host) && username === '';
+    if (isWeb && ['{z}', '{x}', '{y}'].every((part) => value.includes(part))) return value;
+    throw new InvalidSetting('must be a URL with {z}, {x} and {y} in its path, such as https://tiles.example.org/{z}/{x}/{y}.png');
   },
 });
 

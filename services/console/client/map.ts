@@ -36,7 +36,9 @@ async function start(element: HTMLElement): Promise<void> {
   const drawn = find('.coast');
   drawn?.toggleAttribute('hidden', true);
   element.hidden = false;
-  const map = L.map(element, { zoomControl: false, attributionControl: false, zoomSnap: 0.5, worldCopyJump: true });
+  // Leaflet drops what is asked for while it animates a zoom, such as the second of two keys.
+  const options = { zoomControl: false, attributionControl: false, zoomAnimation: false, zoomSnap: 0.5, worldCopyJump: true };
+  const map = L.map(element, options);
   const dots = L.layerGroup().addTo(map);
   let hasTiles = false;
   // Tile servers want to know which site asks; they get its origin.
@@ -48,10 +50,13 @@ async function start(element: HTMLElement): Promise<void> {
     element.hidden = true;
     drawn?.toggleAttribute('hidden', false);
   });
-  const whole = cornersOf(box);
-  map.fitBounds(whole);
-  await showPlaces(dots, places, box);
-  map.on('moveend', () => void showPlaces(dots, places, map.getBounds().toBBoxString()));
+  map.fitBounds(cornersOf(box));
+  map.on('moveend', () => {
+    if (element.hidden) return;
+    const part = map.getBounds().toBBoxString();
+    keepInAddress(part);
+    void showPlaces(dots, places, part);
+  });
   const zooms: Readonly<Record<string, () => void>> = {
     '+': () => map.zoomIn(),
     '-': () => map.zoomOut(),
@@ -59,10 +64,22 @@ async function start(element: HTMLElement): Promise<void> {
   };
   for (const link of findAll('.map > .buttons a')) {
     link.addEventListener('click', (event) => {
+      // The drawn map is moved by the links themselves, and other keys open them elsewhere.
+      if (element.hidden || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       zooms[link.dataset['key'] ?? '']?.();
     });
   }
+  await showPlaces(dots, places, box);
+}
+
+/** The way back from a listing, and a filter, lead to the part that was in sight. */
+function keepInAddress(box: string): void {
+  const here = new URL(location.href);
+  here.searchParams.set('bbox', box);
+  history.replaceState(history.state, '', here);
+  const field = find('.filters > [name=bbox]');
+  if (field instanceof HTMLInputElement) field.value = box;
 }
 
 /** @param box as an address has it: west, south, east, north */
@@ -79,8 +96,7 @@ let lastAsked = 0;
 /** The dots and the list beside the map, for the part that is in sight. A call that fails leaves those of before. */
 async function showPlaces(dots: Layer, places: string, box: string): Promise<void> {
   const asked = (lastAsked += 1);
-  const response = await fetch(`${places}${places.includes('?') ? '&' : '?'}bbox=${encodeURIComponent(box)}`).catch(() => undefined);
-  const found = partsOf(response?.ok ? await response.json() : undefined);
+  const found = partsOf(await readJson(`${places}${places.includes('?') ? '&' : '?'}bbox=${encodeURIComponent(box)}`).catch(() => undefined));
   if (found.length === 0 || asked !== lastAsked) return;
   const [all, list, lead] = found;
   dots.clearLayers();
@@ -89,8 +105,17 @@ async function showPlaces(dots: Layer, places: string, box: string): Promise<voi
     const icon = L.divIcon({ className: 'map-place', html: build(dot), iconSize: [0, 0] });
     dots.addLayer(L.marker([Number(latitude), Number(longitude)], { icon, interactive: false, keyboard: false }));
   }
-  find('.map-and-list > details')?.replaceWith(build(list));
+  const before = find('.map-and-list > details');
+  const after = build(list);
+  if (after instanceof HTMLDetailsElement) after.open = before?.hasAttribute('open') ?? true;
+  before?.replaceWith(after);
   find('.head .lead')?.replaceChildren(String(lead));
+}
+
+/** The answer may be the login page, where the session has ended. */
+async function readJson(path: string): Promise<unknown> {
+  const response = await fetch(path);
+  return response.ok ? response.json() : undefined;
 }
 
 function partsOf(value: unknown): readonly unknown[] {

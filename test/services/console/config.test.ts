@@ -58,7 +58,15 @@ describe('console settings', () => {
     const Map__Attribution = '© the tests';
     expect(faultsOf({ Map__TileUrl: 'https://tiles.example.org/{z}/{x}/{y}.png', Map__Attribution })).to.deep.equal([]);
     expect(faultsOf({ Map__TileUrl: 'https://tiles.example.org/{z}/{x}/{y}.png' })).to.deep.equal(['Map__Attribution is required with Map__TileUrl']);
-    for (const url of ['https://tiles.example.org/{z}/{x}.png', 'ftp://x/{z}/{x}/{y}', '/{z}/{x}/{y}', 'https://a:b@x/{z}/{x}/{y}', 'javascript:{z}{x}{y}'])
+    for (const url of [
+      'https://tiles.example.org/{z}/{x}.png',
+      'ftp://x/{z}/{x}/{y}',
+      '/{z}/{x}/{y}',
+      'https://a:b@x/{z}/{x}/{y}',
+      'https://{s}.x/{z}/{x}/{y}',
+      'https://x;y/{z}/{x}/{y}',
+      'javascript:{z}{x}{y}',
+    ])
       expect(faultsOf({ Map__TileUrl: url, Map__Attribution }), url).to.have.length(1);
   });
 

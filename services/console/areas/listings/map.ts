@@ -96,6 +96,7 @@ const placeLink = (locale: Locale, cluster: Cluster, shown: Shown): VNode =>
 
 /** Filled by the script, which then hides the drawing. */
 function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }: Tiles, { box, kept }: Shown): VNode[] {
+  const { title } = locale.t.listings.map;
   const data = {
     'data-map': true,
     'data-script': library,
@@ -107,7 +108,7 @@ function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }:
   const parts = attribution
     .split(/(https?:\/\/\S+)/)
     .map((part, index) => (index % 2 === 0 ? part : externalLink(locale, part, URL.parse(part)?.host ?? part)));
-  return [h('div', { class: 'tiled', hidden: true, ...data }), h('p', { class: 'quiet' }, parts)];
+  return [h('div', { class: 'tiled', role: 'group', 'aria-label': title, hidden: true, ...data }), h('p', { class: 'quiet' }, parts)];
 }
 
 /** Undefined for what is no box on a map of the country's scale, such as one across the date line. */
