@@ -33,6 +33,9 @@ export function written(node: VNode): VNode {
 /** They have no content and no end. */
 const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta']);
 
+/** A parser of HTML drops a line feed at their beginning. */
+const losesNewline = new Set(['pre', 'textarea']);
+
 /** HTML of elements and text. Whatever comes from outside is text or the value of an attribute, where no character can begin markup. */
 export function toMarkup(node: ComponentChildren): string {
   if (typeof node === 'string') return escaped(node);
@@ -41,7 +44,10 @@ export function toMarkup(node: ComponentChildren): string {
   if (!(node instanceof VNode)) return listMarkup(node);
   if (node.markup !== undefined) return node.markup;
   const begin = `<${node.tag}${node.attributes === null ? '' : attributesMarkup(node.attributes)}`;
-  return voidTags.has(node.tag) ? `${begin}/>` : `${begin}>${listMarkup(node.children)}</${node.tag}>`;
+  if (voidTags.has(node.tag)) return `${begin}/>`;
+  const content = listMarkup(node.children);
+  const first = content.startsWith('\n') && losesNewline.has(node.tag) ? '\n' : '';
+  return `${begin}>${first}${content}</${node.tag}>`;
 }
 
 function listMarkup(nodes: readonly ComponentChildren[]): string {

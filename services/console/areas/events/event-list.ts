@@ -123,7 +123,7 @@ function facets(
       const isCurrent = filter[name]?.toLowerCase() === value.toLowerCase();
       return { label: value, count, isCurrent, href: withQuery(path, { ...filter, plot, [name]: isCurrent ? undefined : value }) };
     });
-    return [h('section', { key: name }, h('h2', null, events.facets[name]), chips(locale, events.facets[name], entries))];
+    return [h('section', null, h('h2', null, events.facets[name]), chips(locale, events.facets[name], entries))];
   });
   return h('aside', { class: 'facets', 'aria-label': events.narrow }, groups);
 }

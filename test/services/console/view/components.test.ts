@@ -49,6 +49,11 @@ describe('components', () => {
     }
   });
 
+  it('keep a line feed at the beginning of a text, which a browser takes for one of the markup', () => {
+    expect(text(h('textarea', null, '\n a'))).to.equal('<textarea>\n\n a</textarea>');
+    expect(text(h('pre', null, 'a'))).to.equal('<pre>a</pre>');
+  });
+
   it('have no inline script, style or handler, which the policy of pages would refuse', () => {
     const rendered = renderPage(galleryFrame(), { title: 'All', body: gallery(galleryFrame()) });
     expect(rendered).not.to.match(/<style|<script(?! type="module" src=")|\sstyle=|\son[a-z]+="/);
