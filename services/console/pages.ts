@@ -94,8 +94,10 @@ export type ActionDeclaration<P extends MaybeSchema, F extends Schema> = Checked
   /** For a choice of how pages look: the record would hold little else. */
   readonly isUnrecorded?: true;
   /** The page with the form once more, where its entries are not valid. Default: an error page that lists the faults. */
-  readonly again?: (visit: Visit & Pick<RouteRequest<P, undefined, undefined>, 'params'> & Refilled) => Promise<Shown> | Shown;
+  readonly again?: (visit: AgainVisit<P>) => Promise<Shown> | Shown;
 };
+
+type AgainVisit<P extends MaybeSchema> = Visit & Pick<RouteRequest<P, undefined, undefined>, 'params'> & Refilled;
 
 /** A form that came back: what was entered, and what is wrong with it. */
 export type Refilled = { readonly fields: Fields; readonly faults: Readonly<Record<string, readonly string[]>> };
@@ -150,7 +152,9 @@ async function act<P extends MaybeSchema, F extends Schema>(
   const fields = readForm(request.body, request.headers['content-type'] ?? '');
   const back = kit.backOf(request, fields);
   const checked = checkedBy('action', declared, 'editor');
-  const visit = { ...kit.visit(request, checked), params: request.params };
+  // A browser that leaves before the action is recorded has no address any more.
+  const address = request.clientAddress();
+  const visit = { ...kit.visit(request, checked), params: request.params, clientAddress: () => address };
   const isJson = request.accepts('text/html', 'application/json') === 'application/json';
   const record = async (outcome: 'done' | 'refused' | 'failed', target = visit.path) => {
     if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
@@ -169,13 +173,24 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (!isJson && !declared.hasFile && error instanceof Problem && error.kind.type === Problems.loginTooOld.type) await kit.keepEntries(visit, fields);
     if (isJson || !isAllowed || !(error instanceof Problem)) throw error;
     const faults = faultsOf(error, visit.locale);
-    if (declared.again && faults) return kit.render(visit, { status: 400, ...(await declared.again({ ...visit, fields, faults })) });
+    const again = faults && (await formAgain(declared, { ...visit, fields, faults }));
+    if (again) return kit.render(visit, { status: 400, ...again });
     if (!isShownAgain(declared, fields)) throw error;
     return kit.renderRefusal(visit, error, fields);
   }
   await record('done', done.target);
   kit.changed(declared.area);
   return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : kit.showDone(visit, done, back);
+}
+
+/** Undefined where there is no such page, or a service that it needs does not answer: the error page has the entries as well. */
+async function formAgain<P extends MaybeSchema>({ again }: Pick<ActionDeclaration<P, Schema>, 'again'>, visit: AgainVisit<P>): Promise<Shown | undefined> {
+  try {
+    return await again?.(visit);
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
 }
 
 /** Secrets go no way back to a browser; a file is there still. */

@@ -270,7 +270,9 @@ const keepEntriesIn =
   (store: KitParts['store']) =>
   async ({ session, path, locale }: Visit, fields: Fields): Promise<void> => {
     const kept = Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'back' && !isSecretField(name)));
-    if (JSON.stringify(kept).length > mostKept) return;
+    const text = JSON.stringify(kept);
+    // The column is jsonb, which holds no null character.
+    if (text.length > mostKept || text.includes('\\u0000')) return;
     await store.putNotice(session.id, { message: locale.t.access.entered.kept, again: { path, fields: kept } });
   };
 

@@ -1,7 +1,11 @@
 // Who gets into the console: logins, sessions, roles, and changes that other sites ask for.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { ownPath } from '../../../services/console/access/own-path.ts';
 import { readCookie } from '../../../services/console/access/cookies.ts';
+import { eventually } from '../../support/wait.ts';
 import { password, useConsole } from './service.ts';
 
 describe('console access', () => {
@@ -276,11 +280,44 @@ describe('console access', () => {
       expect((await browser.get('/me')).text).to.not.include('Anna');
     });
 
+    it('are not kept where they are no text', async () => {
+      const browser = await console.loggedIn();
+      later(11);
+      expect((await browser.post('/admin/users/add', { ...entered, name: 'a\0' })).status).to.equal(303);
+      expect(await console.query('select notice from sessions')).to.deep.equal([{ notice: null }]);
+    });
+
     it('are not kept where they are very long', async () => {
       const browser = await console.loggedIn();
       later(11);
       expect((await browser.post('/admin/users/add', { ...entered, name: 'x'.repeat(20_000) })).status).to.equal(303);
       expect(await console.query('select notice from sessions')).to.deep.equal([{ notice: null }]);
+    });
+  });
+
+  describe('the record of an action', () => {
+    const service = createServer();
+    const hanging = useConsole(async () => {
+      await once(service.listen(0, '127.0.0.1'), 'listening');
+      const { port } = service.address() as AddressInfo;
+      return { environment: { Console__BookmarksUrl: `http://127.0.0.1:${port}`, Console__BookmarksKey: 'a key of the tests' } };
+    });
+    after(() => {
+      service.close();
+      service.closeAllConnections();
+    });
+
+    it('has the address of a browser that left before its end', async () => {
+      const browser = await hanging.loggedIn();
+      const left = new AbortController();
+      const asked = once(service, 'request');
+      const init = { method: 'POST', body: new URLSearchParams(), signal: left.signal };
+      const leaving = browser.ask('/bookmarks/x/delete', init, { 'Sec-Fetch-Site': 'same-origin', 'X-Forwarded-For': '198.51.100.7' });
+      await asked;
+      left.abort();
+      await leaving.catch(() => undefined);
+      const recorded = () => hanging.query("select address, outcome from actions where area = 'bookmarks'");
+      await eventually(async () => expect(await recorded()).to.deep.equal([{ address: '198.51.100.7', outcome: 'failed' }]));
     });
   });
 

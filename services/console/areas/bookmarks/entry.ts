@@ -145,7 +145,7 @@ const enteredIn = (fields: Fields): Entry => ({
   url: fieldText(fields, 'url'),
   title: fieldText(fields, 'title'),
   description: fieldText(fields, 'description'),
-  tags: fieldText(fields, 'tags'),
+  tags: namesIn(fieldText(fields, 'tags')).join(', '),
   folder: fieldText(fields, 'folder'),
   favorite: fieldText(fields, 'favorite') === 'true',
 });
@@ -191,6 +191,12 @@ const edit = page({
   },
 });
 
+/** Goes into a header; any other text is taken for none of the states, so that nothing is overwritten. */
+const EntityTag = z
+  .string()
+  .transform((text) => (/^"[\x21\x23-\x7e]+"$/.test(text) ? text : '"unknown"'))
+  .optional();
+
 /** The fault of a form whose bookmark was changed meanwhile. */
 const meanwhile = 'meanwhile';
 
@@ -198,7 +204,7 @@ const change = action({
   path: '/bookmarks/{id}',
   area: 'bookmarks',
   params: ById,
-  form: Entered.extend({ etag: z.string().optional() }),
+  form: Entered.extend({ etag: EntityTag }),
   async run({ params, form: { etag, ...entered }, ask, locale }) {
     const { bookmarks } = locale.t;
     const headers = etag === undefined ? {} : { 'If-Match': etag };
@@ -219,7 +225,7 @@ const change = action({
     if (faults[meanwhile] === undefined) {
       return {
         title: bookmarks.edit,
-        body: [head(visit, bookmarks.edit), entryForm(visit, { action: to, entry, tree, etag: fieldText(fields, 'etag'), faults })],
+        body: [head(visit, bookmarks.edit), entryForm(visit, { action: to, entry, tree, etag: fieldText(fields, 'etag') || undefined, faults })],
       };
     }
     const now = await stored(visit, params.id);
@@ -235,6 +241,9 @@ const change = action({
   },
 });
 
+/** A form ends lines by two characters. */
+const isSame = (one: string | boolean, other: string | boolean) => String(one).replaceAll('\r\n', '\n') === String(other).replaceAll('\r\n', '\n');
+
 type Compared = { readonly entry: Entry; readonly stored: Entry; readonly tree: readonly Branch[] };
 
 /** Members that are stored otherwise than they were entered; the form has the entries. */
@@ -249,7 +258,7 @@ function differences({ locale }: Pick<Visit, 'locale'>, { entry, stored: now, tr
     ['folder', bookmarks.folder, folderName],
     ['favorite', bookmarks.favorite, now.favorite ? bookmarks.yes : bookmarks.no],
   ];
-  const pairs = shown.flatMap(([member, label, text]) => (entry[member] === now[member] ? [] : [[label, text] as const]));
+  const pairs = shown.flatMap(([member, label, text]) => (isSame(entry[member], now[member]) ? [] : [[label, text] as const]));
   return h(
     'div',
     { class: 'faults', role: 'alert' },

@@ -138,6 +138,22 @@ describe('console bookmarks', () => {
     expect((await call(catalogue.url, 'GET', `/api/bookmarks/${id}`)).body).to.include({ title: 'My maps', description: '' });
   });
 
+  it('shows the form with its entries where the tag of the state was changed on the way, or the bookmark is gone', async () => {
+    const id = await add({ title: 'Flood maps', description: 'one\ntwo', tags: ['a', 'b'] });
+    const browser = await console.loggedIn();
+    const entered = { url: 'https://example.org/', title: 'My maps', description: 'one\r\ntwo', tags: 'a,b', folder: '' };
+    for (const etag of ['', 'no tag', '"a\r\nX-Api-Key: b"', '*']) {
+      const { status, text } = await browser.post(`/bookmarks/${id}`, { ...entered, etag });
+      expect(status, etag).to.equal(409);
+      expect(text).to.include('value="My maps"').and.to.include('<dt>Title</dt>');
+      expect(text, 'lines and tags that are equal').not.to.match(/<dt>(Description|Tags)<\/dt>/);
+    }
+    await catalogue.database.driver.query('truncate bookmarks, folders, tags');
+    const gone = await browser.post(`/bookmarks/${id}`, { ...entered, etag: '"x"' });
+    expect(gone.status).to.equal(404);
+    expect(gone.text).to.include('My maps');
+  });
+
   it('warns of a page that is there already, and takes an address of the share sheet', async () => {
     await add({ title: 'Flood maps', url: 'http://127.0.0.1/a' });
     const browser = await console.loggedIn();
