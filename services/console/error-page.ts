@@ -66,8 +66,8 @@ const faultList = ({ faultText }: Locale, errors: unknown) =>
       )
     : null;
 
-/** Ids and choices that the page had filled in; there is nothing to change in them. */
-const isFilledIn = (value: string) => value === '' || /^[\da-f]{8}-[\da-f-]{27}$/i.test(value);
+/** Ids, entity tags and choices that the page had filled in; there is nothing to change in them. */
+const isFilledIn = (value: string) => value === '' || /^([\da-f]{8}-[\da-f-]{27}|"[\w-]{22}")$/i.test(value);
 
 /** The page does not know the labels of another one: the names of the fields have to do. */
 function enteredForm(locale: Locale, path: string, entered: Entered) {

@@ -123,7 +123,7 @@ export const html = (status: number, text: string, headers: Readonly<Record<stri
 /** Entries above it are not kept over a login. */
 const mostKept = 16_384;
 /** Whether a field may hold what goes no way back to a browser. */
-export const isSecretField = (name: string) => /password|secret|^value$/i.test(name);
+export const isSecretField = (name: string) => /password|secret|^(value|current)$/i.test(name);
 
 type Rendered = { readonly status: number; readonly text: string };
 

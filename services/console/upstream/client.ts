@@ -63,7 +63,7 @@ export type Asked = ReturnType<Upstream['for']>;
 export function createUpstream(parts: UpstreamParts) {
   const { service } = parts;
   const ask = createAsk(parts);
-  const { readAs, readText, textOf } = createReaders(service);
+  const { readAs, readText, textOf, bytesOf } = createReaders(service);
   /** The last answer of each path with its entity tag. */
   const kept = new Map<string, { readonly tag: string; readonly text: string }>();
 
@@ -100,7 +100,10 @@ export function createUpstream(parts: UpstreamParts) {
         return { answer: await readAs(contract, answered), header: answered.header };
       },
       /** The answer as it comes, for files; its body must be read or destroyed. */
-      open: (call: Call) => ask(behalf, call),
+      async open(call: Call): Promise<Answered> {
+        const answered = await ask(behalf, call);
+        return { ...answered, bytes: () => bytesOf(answered) };
+      },
     }),
   };
 }
@@ -160,13 +163,15 @@ function createAsk(parts: UpstreamParts) {
 }
 
 function createReaders(service: ServiceName) {
-  async function textOf({ bytes }: Answered): Promise<string> {
+  async function bytesOf({ bytes }: Answered): Promise<Buffer> {
     try {
-      return String(await bytes());
+      return await bytes();
     } catch (error) {
       throw faultOf(service, error);
     }
   }
+
+  const textOf = async (answered: Answered): Promise<string> => String(await bytesOf(answered));
 
   function readText<S extends Schema>(contract: S, text: string): AnswerOf<S> {
     try {
@@ -177,7 +182,7 @@ function createReaders(service: ServiceName) {
   }
 
   const readAs = async <S extends Schema>(contract: S, answered: Answered): Promise<AnswerOf<S>> => readText(contract, await textOf(answered));
-  return { textOf, readText, readAs };
+  return { bytesOf, textOf, readText, readAs };
 }
 
 function nextIn({ header }: Answered): string | null {

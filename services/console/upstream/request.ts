@@ -58,7 +58,7 @@ function sendOnce(url: string, { method, headers, body, timeoutMs, signal }: Sen
     (answered ?? request).destroy(late);
   }, timeoutMs);
   request.once('close', () => clearTimeout(timer));
-  request.once('error', (error) => {
+  request.on('error', (error) => {
     const isClosed = ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
     const isStale = request.reusedSocket && isClosed && !answered;
     reject(isStale ? new StaleConnection('', { cause: error }) : error);

@@ -149,9 +149,9 @@ describe('console bookmarks', () => {
       expect(text, 'lines and tags that are equal').not.to.match(/<dt>(Description|Tags)<\/dt>/);
     }
     await catalogue.database.driver.query('truncate bookmarks, folders, tags');
-    const gone = await browser.post(`/bookmarks/${id}`, { ...entered, etag: '"x"' });
+    const gone = await browser.post(`/bookmarks/${id}`, { ...entered, etag: `"${'x'.repeat(22)}"` });
     expect(gone.status).to.equal(404);
-    expect(gone.text).to.include('My maps');
+    expect(gone.text).to.include('My maps').and.to.include('<input type="hidden" name="etag" ');
   });
 
   it('warns of a page that is there already, and takes an address of the share sheet', async () => {
