@@ -13,7 +13,7 @@ import { type Cost, explaining } from './explaining.ts';
 import { days, fill, firstDay, numbers, texts } from './filling.ts';
 import { createTokenHolder, tokens } from './ground.ts';
 
-const rows = 4000;
+const rows = 10_000;
 /** Beyond what the smaller one costs: indexes that are a level deeper. In a larger table rows are further apart: each may be on a page of its own. */
 const allowed: Cost = { rows: 100, pages: 150 };
 
