@@ -1,4 +1,4 @@
-// The examples of docs/console.md for logins at a provider and by a proxy: the chart takes them, and the console its settings.
+// The examples of docs/console.md for logins at a provider and by a proxy, and for a map with tiles: the chart takes them, and the console its settings.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,9 @@ import { helm, render } from './chart.ts';
 import { containersOf, find, podsOf } from './manifests.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/console.md'), 'utf8');
-const examples = [...page.matchAll(/```yaml values\n(.*?)```/gs)].map(([, text = '']): Values => parse(text));
+const all = [...page.matchAll(/```yaml values\n(.*?)```/gs)].map(([, text = '']): Values => parse(text));
+const isOfMap = (values: Values) => JSON.stringify(values).includes('Map__');
+const examples = all.filter((values) => !isOfMap(values));
 const ingress = { ingress: { domain: 'example.org', className: 'nginx' } };
 
 /** The console's environment, with a text for each key of a Secret, and those keys. */
@@ -25,7 +27,7 @@ async function consoleIn(values: Values) {
   return { manifests, keys, config: readConfig({ ...environment, DATABASE_URL: 'postgres://localhost/x' }) };
 }
 
-describeWith(helm, 'examples of logins in docs/console.md', () => {
+describeWith(helm, 'examples of docs/console.md', () => {
   it('are of three providers and two proxies', () => {
     const settings = examples.map((values) => JSON.stringify(values));
     expect(settings.map((text) => /keycloak|authentik|dex|oauth2-proxy|traefik/.exec(text)?.[0])).to.deep.equal([
@@ -54,6 +56,12 @@ describeWith(helm, 'examples of logins in docs/console.md', () => {
       }
     });
   }
+
+  it('give the map its tiles', async () => {
+    const { config } = await consoleIn(all.find(isOfMap) ?? {});
+    expect(config.tileUrl).to.equal('https://tile.openstreetmap.org/{z}/{x}/{y}.png');
+    expect(config.tileAttribution).to.include('OpenStreetMap');
+  });
 
   it('name headers as the proxies send them', async () => {
     const proxies = await Promise.all(examples.slice(3).map(async (values) => (await consoleIn(values)).config));
