@@ -1,4 +1,4 @@
-// What goes wrong during a soak, by chance: processes and servers are killed, stopped, suspended and started again, and a disk is full.
+// Faults during a soak, by chance: processes and servers are killed, stopped, suspended and started again, and a disk is full.
 import { describeError } from '../../services/platform/errors.ts';
 import { sleepUntil } from '../../services/platform/time.ts';
 import type { Installation } from './installation.ts';
@@ -13,7 +13,7 @@ export type Faults = {
   wasKilledAfter(service: string, at: number): boolean;
   /** Whether all servers ran since. */
   isWholeSince(at: number): boolean;
-  /** Goes on until stopped. @returns when everything runs again */
+  /** Goes on until stopped, or all kills are done. @returns when everything runs again */
   run(stopping: AbortSignal): Promise<void>;
 };
 

@@ -88,7 +88,7 @@ export function createStates<State>() {
       if (outcome === 'promised') possible.set(key, new Set([state]));
       if (outcome === 'unknown') possible.set(key, new Set([...allowed(key), state]));
     },
-    /** What it turned out to be. */
+    /** Its state, as it was read. */
     isNow: (key: string, state: State | undefined) => void possible.set(key, new Set([state])),
   };
 }

@@ -32,16 +32,21 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '10' },
     deliveries: { type: 'string', default: '60000' },
     kills: { type: 'string', default: '40' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
     broker: { type: 'string', default: 'rabbitmq' },
   },
 });
 const [minutes, deliveries, kills, seed] = [values.minutes, values.deliveries, values.kills, values.seed].map(numberOf) as [number, number, number, number]; // one for each
-const broker = values.broker === 'postgres' ? 'postgres' : 'rabbitmq';
+const broker = brokerOf(values.broker);
 
 function numberOf(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || Number(text) <= 0) throw new Error(`'${text}' must be a number above 0`);
   return Number(text);
+}
+
+function brokerOf(text: string): 'rabbitmq' | 'postgres' {
+  if (text !== 'rabbitmq' && text !== 'postgres') throw new Error(`'${text}' must be rabbitmq or postgres`);
+  return text;
 }
 
 const begun = Date.now();
@@ -136,7 +141,8 @@ async function run(): Promise<readonly string[]> {
     const line = () =>
       say(`${loads.map(({ name, counts }) => `${name} ${counts()}`).join('; ')}; dead letters returned ${dead.returned()}; ${faults.counts()}`);
     void every(60_000, over.signal, () => Promise.resolve(void line()));
-    setTimeout(() => over.abort(), minutes * 60_000);
+    // Not waited for after a failure.
+    setTimeout(() => over.abort(), minutes * 60_000).unref();
     await Promise.all([...loads.map((load) => runLoad(load, over.signal)), faults.run(over.signal)]);
     line();
     const first = await settle(installation, loads);

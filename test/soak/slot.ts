@@ -6,7 +6,7 @@ export type SlotParts = {
   readonly name: string;
   readonly args: readonly string[];
   readonly options: ProcessOptions;
-  /** Of its port for metrics and health. */
+  /** The address of its port for metrics and health. */
   readonly healthUrl: string;
   /** Called when it has ended by itself. */
   readonly onEnd: (name: string, code: string, lastLines: readonly string[]) => void;

@@ -123,7 +123,7 @@ async function fill(installation: Installation, stage: Stage): Promise<void> {
     await untilReason(kubectl, 'brokerconnection/drains', 'NotConnected');
     await untilReason(kubectl, 'secretapplication/shop', 'InSync');
     await untilReason(kubectl, 'syncedsecret/shop', 'Synced');
-    // One that nothing was ever published to leaves at once.
+    // A connection that nothing was ever published to leaves at once.
     const used = `insert into relay.broker_usage (broker, period, message_count, monthly_limit, limit_source) values ('BROKER_URL_99', '2026-01', 1, 1000, 'environment')`;
     await kubectl.run(['exec', 'service/signalbox-webhook-relay', '--', 'signalbox', 'sql', '--write', used]);
     await kubectl.run(['delete', 'brokerconnection', 'drains', '--timeout', '30s']);
