@@ -97,7 +97,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     query_timeout: answerMs,
     idleTimeoutMillis: 30_000,
     ...keepAlive,
-    onConnect: refuseStandby, // eslint-disable-line @typescript-eslint/no-misused-promises -- pg-pool waits for it, though its type says void
+    onConnect: (client) => refuseStandby(client, connectMs), // eslint-disable-line @typescript-eslint/no-misused-promises -- pg-pool waits for it, though its type says void
     application_name: `signalbox-${schema}`,
     options: `-c search_path=${schema} -c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=60000 ${deadClientOptions}`,
     types,
@@ -114,10 +114,11 @@ export function createPool(url: string, options: PoolOptions): Pool {
 
 /**
  * As libpq does for `target_session_attrs=primary`. During a failover an address may lead to a standby for a moment: its reads lag behind,
- * and a pool would keep the connection.
+ * and a pool would keep the connection. pg-pool's own time for a connection is over by now: without one here, a server that hangs would be waited for.
  */
-async function refuseStandby(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
+async function refuseStandby(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  const question = { text: 'select pg_is_in_recovery() as "isStandby"', query_timeout: timeoutMs };
+  const { rows } = await client.query<{ isStandby: boolean }>(question);
   if (rows[0]?.isStandby !== false) throw new Error('server is in hot standby mode, a standby takes no writes');
 }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import knex from 'knex';
 import pg from 'pg';
@@ -355,6 +357,19 @@ describe('createPool', () => {
       const own = open(database.url);
       const { rows } = await own.driver.query<{ port: number }>('select inet_client_port() as port');
       expect(keepAliveMsOf(rows[0]?.port ?? 0)).to.be.within(1, 10_000);
+    });
+
+    it('takes a connection and then hangs, a question fails as unavailable', async () => {
+      // AuthenticationOk and ReadyForQuery, and no answer to a question.
+      const hanging = createServer((socket) => {
+        socket.on('error', () => undefined).once('data', () => socket.write(Buffer.from('520000000800000000' + '5a0000000549', 'hex')));
+      }).listen(0, '127.0.0.1');
+      await once(hanging, 'listening');
+      const { port } = hanging.address() as AddressInfo;
+      const own = createPool(`postgres://me:x@127.0.0.1:${port}/none`, { schema: 'public', log: silentLog, connectMs: 500 });
+      expect(isUnavailable(await own.all(names).catch((error: unknown) => error))).to.equal(true);
+      await own.close();
+      hanging.close();
     });
 
     it('restarts, idle connections are replaced without a word to the caller', async () => {
