@@ -32,8 +32,9 @@ type PublisherParts = {
 const largeBytes = 1024 * 1024;
 
 export function createAmqpPublisher({ exchange, state, reconnect }: PublisherParts) {
-  const smallMessages = createConfirmChannel(Infinity, reconnect);
-  const largeMessages = createConfirmChannel(1, reconnect);
+  const confirms: Confirms = { lastAt: 0 };
+  const smallMessages = createConfirmChannel(Infinity, { confirms, reconnect });
+  const largeMessages = createConfirmChannel(1, { confirms, reconnect });
   const publish: Publish = (message, timeoutMs, target = { exchange, routingKey: '', attempt: 1 }) => {
     const { refusal } = state;
     if (refusal) return Promise.resolve(refusal);
@@ -68,8 +69,16 @@ type PendingPublish = {
   readonly answer: (result: PublishResult) => void;
 };
 
+/** By `performance.now()`, of both channels: a large message may take long on a connection that is well. */
+type Confirms = { lastAt: number };
+
+/** After a shorter wait a server may only be slow. */
+const silentMs = 2000;
+
+type ChannelParts = Pick<PublisherParts, 'reconnect'> & { readonly confirms: Confirms };
+
 /** A confirm channel: what waits to be written to it, and what was written and is not answered yet. */
-function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string) => void) {
+function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: ChannelParts) {
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
   let isWritable = false;
@@ -78,8 +87,6 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
   /** Each with the async context that it was published in: the trace that it is written into. */
   const waiting = new Map<PendingPublish, ReturnType<typeof AsyncLocalStorage.snapshot>>();
   const unconfirmed = new Set<PendingPublish>();
-  /** By `performance.now()`. */
-  let lastConfirmAt = 0;
 
   const isOpen = () => isWritable && unconfirmed.size < maxUnconfirmed;
   const tooLarge = (): PublishResult => ({ outcome: 'refused', reason: `larger than the ${maxBytes} bytes that the server takes` });
@@ -92,7 +99,7 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
         // amqplib tells of a lost channel here first; what waits may fit the next one.
         if (error !== null && !isNack(error)) channel = null;
         unconfirmed.delete(pending);
-        lastConfirmAt = performance.now();
+        confirms.lastAt = performance.now();
         pending.answer(resultOf(pending, error));
         flush();
       });
@@ -165,7 +172,8 @@ function createConfirmChannel(maxUnconfirmed: number, reconnect: (reason: string
         if (waiting.delete(pending)) return { outcome: 'unpublished', reason: 'timed out before it could be written' };
         unconfirmed.delete(pending);
         // A node that is parted from the others of its cluster lives and confirms nothing. Its address may lead to another one.
-        if (lastConfirmAt < pending.writtenAt) reconnect('it confirms nothing');
+        const { writtenAt } = pending;
+        if (confirms.lastAt < writtenAt && performance.now() - writtenAt > silentMs) reconnect('it confirms nothing');
         return { outcome: 'unknown', reason: 'the server did not confirm in time' };
       });
     },
