@@ -60,10 +60,10 @@ export async function getJson<T>(request: Request): Promise<T> {
 
 /** The signal may live for as long as the process: its listener is removed, as `AbortSignal.any` does not do on every Node. */
 async function fetchText({ url, headers, timeoutMs, signal }: Request): Promise<{ readonly response: Response; readonly text: string }> {
+  signal?.throwIfAborted();
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
   const abort = () => ending.abort(signal?.reason);
-  signal?.throwIfAborted();
   signal?.addEventListener('abort', abort);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal: ending.signal });
