@@ -117,6 +117,7 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       await eventually(() => front.openRequests === 1);
       await program.ask('stop');
       await program.awaitNews('ended');
+      expect(program.newsOf('retry')).to.deep.equal([]);
       await restart();
       front.meet({ status: 503, headers: { 'Retry-After': '3600' } });
       await follow();
@@ -124,6 +125,13 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       await program.ask('stop');
       await program.awaitNews('ended');
       expect(program.newsOf('failed')).to.deep.equal([]);
+    });
+
+    it('until it is stopped while an event is handled, and leaves no timer behind', async () => {
+      await followFromNow({ stopAfter: 1 });
+      await deliver('push');
+      await program.awaitNews('ended');
+      expect(await program.ask('timers')).to.equal(0);
     });
 
     const refusals: Readonly<Record<number, Options>> = {

@@ -10,7 +10,7 @@ const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
 const failureOf = (error) => ({ failed: error.name, status: error.status ?? null, message: inspect(error, { depth: 9 }) });
 let secrets, stopping;
 
-async function follow({ heldAfter, ...options }) {
+async function follow({ heldAfter, stopAfter, ...options }) {
   stopping = new AbortController();
   const saveCursor = (cursor) => say({ news: 'cursor', value: cursor });
   const onRetry = (failure) => say({ news: 'retry', value: failure.status ?? null });
@@ -19,6 +19,7 @@ async function follow({ heldAfter, ...options }) {
     for await (const event of followEvents({ ...options, saveCursor, onRetry, signal: stopping.signal })) {
       say({ news: 'event', value: event.deliveryId });
       if (++count === heldAfter) await new Promise(() => undefined);
+      if (count === stopAfter) stopping.abort();
     }
     say({ news: 'ended' });
   } catch (error) {
@@ -35,6 +36,7 @@ const orders = {
   inspect: () => inspect(secrets, { depth: 9, showHidden: true }) + JSON.stringify(secrets),
   follow: (options) => void follow(options),
   stop: () => stopping.abort(),
+  timers: () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
 };
 for await (const line of createInterface({ input: process.stdin })) {
   const [order, ...given] = JSON.parse(line);
@@ -61,13 +63,15 @@ def failure_of(error):
 state = {}
 
 def follow(options):
-    held_after = options.pop("held_after", 0)
+    held_after, stop_after = options.pop("held_after", 0), options.pop("stop_after", 0)
     def run():
         try:
             for count, event in enumerate(state["events"], 1):
                 say({"news": "event", "value": event["deliveryId"]})
                 if count == held_after:
                     threading.Event().wait()
+                if count == stop_after:
+                    state["events"].close()
             say({"news": "ended"})
         except Exception as error:
             say({"news": "failed", "value": failure_of(error)})
@@ -94,6 +98,7 @@ orders = {
     "inspect": lambda: repr(state["secrets"]) + str(state["secrets"]),
     "follow": follow,
     "stop": lambda: state["events"].close(),
+    "timers": lambda: 0,
 }
 for line in sys.stdin:
     order, *given = json.loads(line)

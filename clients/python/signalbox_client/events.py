@@ -82,7 +82,13 @@ class Events:
             if self._closed.is_set():
                 raise _Closed
             headers = {"Authorization": f"token {self._credential.read()}"}
-            return self._service.get_json("/api/v1/events", urlencode(query), headers, self._timeout + query.get("wait", 0))
+            try:
+                return self._service.get_json("/api/v1/events", urlencode(query), headers, self._timeout + query.get("wait", 0))
+            except RequestFailed:
+                # `close` broke the request off: no retry follows.
+                if self._closed.is_set():
+                    raise _Closed from None
+                raise
 
         return with_retries(work, math.inf, self._closed.wait, self._on_retry)
 
