@@ -64,7 +64,7 @@ function filesOf(paths: readonly string[]): string[] {
 
 /**
  * The charts' files that render every set of values together, for one process, which keeps its renderings; then two quick files after each slow one,
- * so that slow ones are neither alone nor last: the longest first, those of the values, then those of `system`.
+ * so that slow ones are neither alone nor last: the longest first, those of the dashboard's costs and of the values, then those of `system`.
  */
 function inOrder(files: readonly string[]): string[][] {
   const isOfSets = (file: string) => file.startsWith('test/charts/') && (!file.endsWith('.slow.test.ts') || file.includes('/every-set.'));
