@@ -141,8 +141,9 @@ export class CommitUnknown extends Error {
 const connectTimeoutMs = 5000;
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
-/** Between two checks, and for the answer to one. */
 const listenerCheckMs = 5000;
+/** A busy server may take some of it; one that is gone is noticed sooner than by any other statement. */
+const listenerAnswerMs = 8000;
 
 const ignore = () => undefined;
 
@@ -199,7 +200,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     ended: (queue: string) => noteConsumer('advisory_unlock_shared', queue),
 
     async listen(channel: string, onNotification: (payload: string) => void) {
-      const client = new pg.Client({ ...connection, query_timeout: listenerCheckMs });
+      const client = new pg.Client({ ...connection, query_timeout: listenerAnswerMs });
       const closing = new AbortController();
       client.on('error', lost);
       client.on('end', () => lost(new Error('the connection ended')));

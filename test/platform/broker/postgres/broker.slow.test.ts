@@ -62,7 +62,7 @@ describe('the embedded adapter', function () {
     address.silence();
     address.leadTo(port);
     // Sooner than any statement of the broker times out, the longest after 20 s.
-    await eventually(() => !broker.isConnected, { withinMs: 15_000 });
+    await eventually(() => !broker.isConnected, { withinMs: 19_000 });
     await broker.ready(generousMs);
     await publish(broker, message('a'));
     address.close();
