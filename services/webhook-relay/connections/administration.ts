@@ -5,6 +5,7 @@ import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { ConnectionList, Problems, ReloadResult, SwitchResult } from '../contract.ts';
 import { answerInTime } from '../database.ts';
+import { isNearLimit } from '../usage/near-limit.ts';
 import type { Usage } from '../usage/usage.ts';
 import type { UsageStore } from '../usage/store.ts';
 import type { Connections } from './connections.ts';
@@ -24,8 +25,15 @@ export function createAdministration(connections: Connections, { usage, store, n
           if (!used) return []; // removed by a reload while the database was asked
           const { index, name, scheme, host, port, virtualHost } = target;
           const { limitReached, monthlyLimit, messageCount, remaining } = used;
-          const isNearLimit = messageCount * 100 >= monthlyLimit * nearLimitPercent;
-          const state = { isActive: name === active, isConnected: isUsable, limitReached, isNearLimit, monthlyLimit, messageCount, remaining };
+          const state = {
+            isActive: name === active,
+            isConnected: isUsable,
+            limitReached,
+            isNearLimit: isNearLimit(used, nearLimitPercent),
+            monthlyLimit,
+            messageCount,
+            remaining,
+          };
           return [{ index, name, scheme, host, port, virtualHost, ...state, lastPublishedAt, lastError }];
         }),
       };

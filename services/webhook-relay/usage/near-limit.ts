@@ -30,6 +30,10 @@ const deleteBefore = statement<unknown, [period: string]>('nearLimit.deleteBefor
 /** @returns how many were deleted */
 export const deleteNearLimitBefore = (database: Database, period: string) => database.run(deleteBefore, period);
 
+/** Whether a connection has used so many percent of its monthly limit. */
+export const isNearLimit = ({ messageCount, monthlyLimit }: Pick<BrokerUsage, 'messageCount' | 'monthlyLimit'>, percent: number): boolean =>
+  messageCount * 100 >= monthlyLimit * percent;
+
 /** Looks at the counts every 15 s, on one replica at a time: beside the deliveries, of which none waits for it. */
 export function watchLimits(parts: NearLimitParts): void {
   const { database, usage, percent, outbox, wake, log, clock, everyMs = usualEveryMs } = parts;
@@ -50,7 +54,7 @@ export function watchLimits(parts: NearLimitParts): void {
 
   const work = async () => {
     const { period, brokers } = await usage();
-    const near = brokers.filter(({ messageCount, monthlyLimit }) => monthlyLimit > 0 && messageCount >= (monthlyLimit * percent) / 100);
+    const near = brokers.filter((broker) => broker.monthlyLimit > 0 && isNearLimit(broker, percent));
     for (const one of near) await tell(period, one);
   };
   runPeriodically(parts, { name: 'relay.near-limit', everyMs, work });
