@@ -19,6 +19,13 @@ const unavailableStates = /^(08|53|57P|25006|55000)/;
 const isConnectTimeout = (error: unknown): boolean =>
   error instanceof Error && /timeout exceeded when trying to connect|terminated due to connection timeout|^timeout expired$/i.test(error.message);
 
+/** A new connection led to a standby, which takes no writes. */
+export class StandbyRefused extends Error {
+  constructor() {
+    super('server is in hot standby mode, a standby takes no writes');
+  }
+}
+
 /** True when the database could not be asked at all, so that the same question may succeed later as it is. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return unavailableStates.test(error.code ?? '');
@@ -26,8 +33,9 @@ export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return networkCodes.has(code);
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
-  // node-postgres gives these no code, and the pool none to the last
-  return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout|in hot standby mode/i.test(error.message);
+  if (error instanceof StandbyRefused) return true;
+  // node-postgres gives these no code
+  return isConnectTimeout(error) || /connection terminated|not queryable|client was closed|query read timeout/i.test(error.message);
 }
 
 // Every statement would fail alike: connection, transaction state, credentials, catalog, rollback for the sake of others, names and rights,

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { withTimeout } from '../time.ts';
-import { isUnavailable } from './errors.ts';
+import { isUnavailable, StandbyRefused } from './errors.ts';
 
 /** A question in SQL with the types of its row and parameters. Each name has one text; Postgres plans it once a connection. */
 export type Statement<Row, Values extends readonly unknown[]> = {
@@ -119,7 +119,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
 async function refuseStandby(client: pg.ClientBase, timeoutMs: number): Promise<void> {
   const question = { text: 'select pg_is_in_recovery() as "isStandby"', query_timeout: timeoutMs };
   const { rows } = await client.query<{ isStandby: boolean }>(question);
-  if (rows[0]?.isStandby !== false) throw new Error('server is in hot standby mode, a standby takes no writes');
+  if (rows[0]?.isStandby !== false) throw new StandbyRefused();
 }
 
 function measurePool(metrics: Metrics, driver: pg.Pool, labels: { readonly schema: string; readonly pool: string }): void {
