@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Common } from '../../platform/problem.ts';
 import type { ConsoleConfig } from '../config.ts';
+import { hasHidden } from './hidden-characters.ts';
 
 export type ProxyIdentity = { readonly user: string; readonly groups: readonly string[] };
 
@@ -27,7 +28,8 @@ export function createForwardAuth({
     identify(headers: IncomingHttpHeaders): ProxyIdentity | undefined {
       const user = textOf(headers[userHeader]).trim();
       if (user === '') return undefined;
-      if (user.length > longestUser || /[,\p{C}\ufffd]/u.test(user)) throw Common.malformed({ detail: `The header ${userHeader} must hold one name.` });
+      if (user.length > longestUser || /[,\ufffd]/.test(user) || hasHidden(user))
+        throw Common.malformed({ detail: `The header ${userHeader} must hold one name.` });
       // Authelia and oauth2-proxy separate by commas, Authentik by bars.
       const groups = textOf(headers[groupsHeader]).split(/[,|]/);
       return { user, groups: groups.map((group) => group.trim()).filter((group) => group !== '') };

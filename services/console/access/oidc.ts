@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
 import { codeOf, describeError } from '../../platform/errors.ts';
 import { isStorable, memberAt, storable, textAt } from '../../platform/json.ts';
+import { withoutHidden } from './hidden-characters.ts';
 
 /** A login that a browser began; all of it is in a cookie of that browser, which alone can end it. */
 export type Attempt = {
@@ -143,9 +144,9 @@ function failureOf(error: unknown): Failure {
 }
 
 const longest = { subject: 255, name: 200, email: 320 };
-/** Without characters that show nothing, or turn the direction of others; undefined where nothing is left. */
+/** Without hidden characters; undefined where nothing is left. */
 const textIn = (claims: unknown, name: string, most: number): string | undefined => {
-  const text = (textAt(claims, name) ?? '').replaceAll(/\p{C}+/gu, ' ').trim();
+  const text = withoutHidden(textAt(claims, name) ?? '').trim();
   return text === '' ? undefined : storable(text.slice(0, most));
 };
 const nameIn = (claims: unknown) => textIn(claims, 'preferred_username', longest.name) ?? textIn(claims, 'name', longest.name);

@@ -77,6 +77,16 @@ describe('console behind a proxy that logs people in', () => {
     expect((await browser.get('/me')).text).to.include('Ünal');
   });
 
+  it('takes the joiners of Persian, of Hindi and of emoji, and refuses those that show nothing', async () => {
+    const latin = (text: string) => Buffer.from(text).toString('latin1');
+    for (const user of ['علی\u200cرضا', 'रक्\u200dष', 'രാജന്\u200d', '👩🏽\u200d🚒', '👨\u200d👩\u200d👧']) {
+      const { text } = await (await entered({ ...anna, 'Remote-User': latin(user) })).get('/me');
+      expect(text).to.include(user);
+    }
+    for (const user of ['an\u200dna', 'anna\u200c', '\u200danna', 'e\u0301\u200dva', 'علی\u200c', 'علی\u200c\u200cرضا'])
+      expect((await console.browser({ ...anna, 'Remote-User': latin(user) }).get('/login')).status, encodeURI(user)).to.equal(400);
+  });
+
   it('refuses a name that may be two: with a comma, too long, or no UTF-8', async () => {
     const browser = await entered(anna);
     for (const user of ['anna,otto', 'anna, ', 'x'.repeat(201), '\u00ff', Buffer.from('an\u202ena').toString('latin1')]) {

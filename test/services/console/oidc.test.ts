@@ -249,9 +249,12 @@ describe('console login at a provider', () => {
     await logIn(console.browser());
     provider.state.account = { sub: '15', preferred_username: 'an\u202ena\ufeff', groups: ['readers'] };
     await logIn(console.browser());
+    provider.state.account = { sub: '16', preferred_username: 'علی\u200cرضا', groups: ['readers'] };
+    await logIn(console.browser());
     expect((await people()).map(({ name, email }) => [name as string, email as string | null])).to.have.deep.members([
       ['Otto', null],
       ['an na', null],
+      ['علی\u200cرضا', null],
     ]);
   });
 

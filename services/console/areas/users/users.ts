@@ -2,6 +2,7 @@
 import { v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { h } from '../../view/elements.ts';
+import { hasHidden } from '../../access/hidden-characters.ts';
 import { subjectOf } from '../../access/logins.ts';
 import { hashPassword } from '../../../platform/password.ts';
 import { Common } from '../../../platform/problem.ts';
@@ -117,7 +118,7 @@ const Name = z
       .string()
       .min(1, { error: 'must not be empty' })
       .max(100)
-      .regex(/^[^\p{C}]*$/u, { error: 'must not hold control characters' }),
+      .refine((name) => !hasHidden(name), { error: 'must not hold control characters' }),
   );
 
 const add = ({ people, hasLocal, clock }: UserParts) =>
