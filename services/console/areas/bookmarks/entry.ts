@@ -79,17 +79,23 @@ function warning({ locale }: Pick<Visit, 'locale'>, existing: readonly Saved[]):
   );
 }
 
+/** The script puts the address of the console in place of `#`, as this browser knows it: a proxy in front may tell the console another one. */
+const opening = `javascript:void(open('#${path}/new?url='+encodeURIComponent(location.href)+'&title='+encodeURIComponent(document.title)))`;
+
 /**
  * A bookmark of the browser that opens this form for the page that it is used on. It is for dragging: the policy of pages runs no script of a link here.
  */
-function bookmarklet({ locale, origin }: Pick<Visit, 'locale' | 'origin'>): VNode {
+function bookmarklet({ locale }: Pick<Visit, 'locale'>): VNode {
   const { bookmarklet: words } = locale.t.bookmarks;
-  const script = `javascript:void(open('${origin}${path}/new?url='+encodeURIComponent(location.href)+'&title='+encodeURIComponent(document.title)))`;
-  return section(
-    words.title,
-    h('p', { class: 'quiet' }, words.hint),
-    h('p', null, h('a', { class: 'button', href: script }, icon('bookmarks'), words.name)),
-    copyable(locale, script, { label: words.copy, isFolded: true }),
+  return h(
+    'div',
+    { hidden: true, 'data-bookmarklet': opening },
+    section(
+      words.title,
+      h('p', { class: 'quiet' }, words.hint),
+      h('p', null, h('a', { class: 'button' }, icon('bookmarks'), words.name)),
+      copyable(locale, opening, { label: words.copy, isFolded: true }),
+    ),
   );
 }
 
