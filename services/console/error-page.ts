@@ -4,7 +4,7 @@ import type { AskedRequest } from '../platform/http/refusals.ts';
 import { Common, type Problem } from '../platform/problem.ts';
 import { Problems } from './contract.ts';
 import { runbookOf } from './runbooks.ts';
-import { serviceFailure } from './service-failure.ts';
+import { serviceFailure, serviceWords } from './service-failure.ts';
 import { field } from './view/forms.ts';
 import { icon } from './view/icons.ts';
 import type { Locale } from './view/locale.ts';
@@ -44,6 +44,17 @@ export function errorPage(locale: Locale, problem: Problem, { url, method, reque
   return { title, status: problem.status, body };
 }
 
+/** For the notice bar of a page that stays. */
+export function sentenceOf(locale: Locale, problem: Problem): string {
+  const { title, hint } = serviceWords(locale, problem) ?? wordsOf(locale, problem);
+  const words = title === locale.t.access.faults.refused ? [hint] : [title, hint];
+  const faults = faultsIn(locale, problem.members['errors']).map(([name, messages]) => `${name} ${messages}`);
+  return [...words, ...faults]
+    .filter((one) => one !== undefined)
+    .join('. ')
+    .replaceAll('..', '.');
+}
+
 function wordsOf({ t, faultText }: Locale, { kind, status, detail }: Problem): { readonly title: string; readonly hint: string | undefined } {
   const { faults } = t.access;
   if (kind.type === Problems.crossSite.type) return faults.crossSite;
@@ -57,14 +68,18 @@ function wordsOf({ t, faultText }: Locale, { kind, status, detail }: Problem): {
   return { title: faults.refused, hint: faultText(detail ?? kind.title) };
 }
 
-const faultList = ({ faultText }: Locale, errors: unknown) =>
-  typeof errors === 'object' && errors !== null
-    ? h(
+const faultList = (locale: Locale, errors: unknown) =>
+  errors === undefined
+    ? null
+    : h(
         'ul',
         { class: 'faults' },
-        Object.entries(errors).map(([name, messages]) => h('li', null, code(name), ' ', [messages].flat().map(String).map(faultText).join(', '))),
-      )
-    : null;
+        faultsIn(locale, errors).map(([name, messages]) => h('li', null, code(name), ' ', messages)),
+      );
+
+/** Names of members, each with its messages. */
+const faultsIn = ({ faultText }: Locale, errors: unknown): (readonly [name: string, messages: string])[] =>
+  Object.entries(errors ?? {}).map(([name, messages]) => [name, [messages].flat().map(String).map(faultText).join(', ')]);
 
 /** Ids, entity tags and choices that the page had filled in; there is nothing to change in them. */
 const isFilledIn = (value: string) => value === '' || /^([\da-f]{8}-[\da-f-]{27}|"[\w-]{22}")$/i.test(value);

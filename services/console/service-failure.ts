@@ -16,10 +16,20 @@ const faults: ReadonlyMap<string, NonNullable<Failure['fault']>> = new Map([
 
 type Shown = Pick<Failure, 'requestId' | 'again'> & { readonly runbookUrl: string | undefined };
 
+/** The service behind the console that caused the problem, and how; undefined where none did. */
+function causeOf({ kind, members: { service } }: Problem) {
+  const fault = faults.get(kind.type);
+  return fault === undefined || typeof service !== 'string' ? undefined : { service, fault };
+}
+
 /** Undefined for a problem that no service behind the console caused. */
 export function serviceFailure(locale: Locale, problem: Problem, { runbookUrl, ...shown }: Shown): VNode | undefined {
-  const { kind, detail, members } = problem;
-  const fault = faults.get(kind.type);
-  if (fault === undefined || typeof members['service'] !== 'string') return undefined;
-  return failure(locale, { ...shown, service: members['service'], detail, fault, runbook: runbookOf(problem, runbookUrl) });
+  const cause = causeOf(problem);
+  return cause && failure(locale, { ...shown, ...cause, detail: problem.detail, runbook: runbookOf(problem, runbookUrl) });
+}
+
+/** As `serviceFailure`, in words. */
+export function serviceWords({ t }: Locale, problem: Problem): { readonly title: string; readonly hint: string | undefined } | undefined {
+  const cause = causeOf(problem);
+  return cause && { title: t.view.states.faults[cause.fault](cause.service), hint: problem.detail };
 }

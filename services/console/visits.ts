@@ -4,7 +4,6 @@ import type { ComponentChildren } from './view/elements.ts';
 import { answer, type Answer, Content, type RouteRequest } from '../platform/http/route.ts';
 import { Problem } from '../platform/problem.ts';
 import type { ActionRecord } from './access/actions.ts';
-import { isLoopback } from './access/cookies.ts';
 import { ownPath } from './access/own-path.ts';
 import { allows } from './access/roles.ts';
 import type { Sessions } from './access/sessions.ts';
@@ -62,8 +61,6 @@ export type Visit = {
   readonly locale: Locale;
   /** Path and query of this page. */
   readonly path: string;
-  /** The address by which browsers reach the console, without a path. */
-  readonly origin: string;
   readonly requestId: string;
   readonly clientAddress: () => string;
   /** The header of a browser that reads a stream again. */
@@ -109,7 +106,7 @@ export type KitParts = {
   readonly areasWithPages: ReadonlySet<PageArea>;
   readonly actions: ActionRecord;
   readonly assets: AssetPaths;
-  readonly config: Pick<ConsoleConfig, 'imageOrigins' | 'runbookUrl' | 'publicUrl' | 'tileUrl' | 'tileAttribution'>;
+  readonly config: Pick<ConsoleConfig, 'imageOrigins' | 'runbookUrl' | 'tileUrl' | 'tileAttribution'>;
   readonly waiting: Waiting;
   readonly clock: () => Date;
 };
@@ -183,14 +180,15 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     const { requestId, url, clientAddress, left, headers } = request;
     const lastEventId = headers['last-event-id'];
     const signal = left();
+    const locale = localeOf(person);
+    const { faultText } = locale;
     return {
       person,
       session,
       hasNotice,
       area,
-      locale: localeOf(person),
+      locale,
       path: url,
-      origin: config.publicUrl ?? originOf(headers),
       requestId,
       clientAddress,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
@@ -205,7 +203,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       runbookUrl: config.runbookUrl,
       tiles,
       isPictureShown: (picture) => config.imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
-      ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
+      ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal, faultText }),
     };
   }
 
@@ -246,6 +244,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       const { status = 200, ...page } = show(locale);
       return { status, text: renderPage(frameOf({ person: found.person, locale, path: url }), page) };
     },
+    localeOf,
     json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),
     backOf,
     keepEntries: keepEntriesIn(store),
@@ -261,9 +260,6 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
   };
 }
-
-/** Without TLS a browser keeps a session on its own machine only. */
-const originOf = (headers: IncomingHttpHeaders) => `${isLoopback(headers) ? 'http' : 'https'}://${headers.host ?? ''}`;
 
 /** For the page behind the login that an action needs: its form, to be sent then. Passwords and secrets are not kept. */
 const keepEntriesIn =

@@ -81,7 +81,10 @@ async function post(path: string, body: URLSearchParams): Promise<Answer> {
     const response = await fetch(path, { method: 'POST', body, headers: { Accept: 'application/json' } });
     // The session has ended: the page leads to the login.
     if (response.status === 401 || response.redirected) location.reload();
-    return answerOf(await response.json(), response.ok);
+    const answered: unknown = await response.json();
+    const login = textOf(answered, 'login');
+    if (login !== undefined) location.assign(login);
+    return answerOf(answered, response.ok);
   } catch {
     return { message: say('offline'), isDone: false };
   } finally {

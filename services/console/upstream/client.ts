@@ -10,7 +10,13 @@ import { Problems, type ServiceName } from '../contract.ts';
 import { type Answered, send, TimedOut, TooLong } from './request.ts';
 
 /** The person and the request that a service is asked for. */
-export type Behalf = { readonly person: string; readonly requestId: string; readonly signal: AbortSignal };
+export type Behalf = {
+  readonly person: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** The words of a refusal in the language of the person, where they are known. */
+  readonly faultText?: (message: string) => string;
+};
 
 type QueryValue = string | number | boolean | readonly string[] | undefined | null;
 export type Query = Readonly<Record<string, QueryValue>>;
@@ -25,6 +31,8 @@ export type Call = {
   readonly headers?: Readonly<Record<string, string>>;
   /** For calls that are known to take long. */
   readonly timeoutMs?: number;
+  /** Gets how many bytes of a body of bytes the service has taken. */
+  readonly onSent?: (bytes: number) => void;
 };
 
 /** A path with each value as one segment. @throws Problem 404 for a value that no segment can be */
@@ -117,7 +125,7 @@ function createAsk(parts: UpstreamParts) {
 
   async function request(behalf: Behalf, call: Call): Promise<Answered> {
     if (isRefused()) throw credentialRefused(service);
-    const { method = 'GET', path, query = {}, body, headers = {}, timeoutMs: own = timeoutMs } = call;
+    const { method = 'GET', path, query = {}, body, headers = {}, timeoutMs: own = timeoutMs, onSent } = call;
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const end = measured.start();
     try {
@@ -132,6 +140,7 @@ function createAsk(parts: UpstreamParts) {
           'X-Signalbox-Actor': encodeURIComponent(behalf.person.toWellFormed()),
         },
         body: isRaw ? body : JSON.stringify(body),
+        onSent,
         timeoutMs: own,
         signal: behalf.signal,
       });
@@ -158,7 +167,7 @@ function createAsk(parts: UpstreamParts) {
       );
       throw credentialRefused(service);
     }
-    throw refusalOf(service, answered, text);
+    throw refusalOf(service, answered, { text, faultText: behalf.faultText });
   };
 }
 
@@ -208,11 +217,15 @@ function faultOf(service: ServiceName, error: unknown): Problem {
 }
 
 /** A refusal of the service in words that a page shows. */
-function refusalOf(service: ServiceName, { status, header }: Answered, text: string): Problem {
+function refusalOf(
+  service: ServiceName,
+  { status, header }: Answered,
+  { text, faultText = String }: { readonly text: string; readonly faultText: Behalf['faultText'] },
+): Problem {
   // A problem document, or the envelope of the link digest; none where something in between answered.
   const body = jsonIn(text);
   const detail = textAt(body, 'detail') ?? textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? textAt(body, 'title');
-  const said = { service, ...(detail !== undefined && { detail }) };
+  const said = { service, ...(detail !== undefined && { detail: faultText(detail) }) };
   const retryAfter = header('retry-after');
   if (status === 404 || status === 410) return Problems.missing(said);
   if (status === 400 || status === 422) return Common.invalid({ ...said, errors: objectAt(body, 'errors') ?? {} });

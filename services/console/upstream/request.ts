@@ -1,5 +1,5 @@
 // One HTTP request to a service, on a connection that is kept. Node's `fetch` takes three times as much of the processor, and a page asks several services.
-import { Agent as PlainAgent, type IncomingMessage, request as plainRequest } from 'node:http';
+import { Agent as PlainAgent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { codeOf } from '../../platform/errors.ts';
 
@@ -7,6 +7,8 @@ export type Sent = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
+  /** Gets how many bytes of a body of bytes are on their way: a service that stores as it reads takes no more than it can store. */
+  readonly onSent?: ((bytes: number) => void) | undefined;
   /** For the whole answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -46,7 +48,7 @@ export async function send(url: string, sent: Sent): Promise<Answered> {
 
 class StaleConnection extends Error {}
 
-function sendOnce(url: string, { method, headers, body, timeoutMs, signal }: Sent): Promise<Answered> {
+function sendOnce(url: string, { method, headers, body, onSent, timeoutMs, signal }: Sent): Promise<Answered> {
   const isTls = url.startsWith('https:');
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
   const agent = agents[isTls ? 'https:' : 'http:'];
@@ -67,8 +69,20 @@ function sendOnce(url: string, { method, headers, body, timeoutMs, signal }: Sen
     answered = response;
     resolve(answerOf(response));
   });
-  request.end(body);
+  if (onSent && body instanceof Uint8Array) void writeInParts(request, body, onSent);
+  else request.end(body);
   return promise;
+}
+
+const partBytes = 65_536;
+
+async function writeInParts(request: ClientRequest, body: Uint8Array, onSent: (bytes: number) => void): Promise<void> {
+  for (let from = 0; from < body.length && !request.destroyed; from += partBytes) {
+    const part = body.subarray(from, from + partBytes);
+    await new Promise((resolve) => request.write(part, resolve));
+    onSent(from + part.length);
+  }
+  if (!request.destroyed) request.end();
 }
 
 function answerOf(body: IncomingMessage): Answered {

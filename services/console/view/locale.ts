@@ -8,7 +8,7 @@ export type Locale = {
   readonly t: Texts;
   readonly now: Date;
   readonly format: Formats;
-  /** The message of a service on an entry, in the language where it is known. */
+  /** The message of a service on an entry or a request, in the language where it is known. */
   readonly faultText: (message: string) => string;
 };
 
@@ -70,7 +70,8 @@ function createFormats(tag: string, timeZone: string) {
   const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
   const percents = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 });
   const sizes = bytesUnits.map(
-    (unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: unit === 'byte' ? 0 : 1 }),
+    (unit) =>
+      new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: unit === 'byte' ? 0 : 1 }),
   );
   const lists = new Intl.ListFormat(tag, { type: 'conjunction' });
   const names = new Intl.Collator(tag, { numeric: true });

@@ -104,6 +104,22 @@ describe('console upstream', () => {
     expect(asked).to.have.length(1);
   });
 
+  it('tells how much of a body of bytes the service has taken', async () => {
+    const body = Buffer.alloc(32 * 1_048_576, 1);
+    const reading = Promise.withResolvers<void>();
+    let received = 0;
+    handle = (request, response) =>
+      void reading.promise.then(() => request.on('data', (chunk: Buffer) => (received += chunk.length)).on('end', () => response.end('{}')));
+    let taken = 0;
+    const headers = { 'Content-Length': String(body.length) };
+    const sent = create().send({ method: 'POST', path: '/', body, headers, onSent: (bytes) => (taken = bytes) }, z.unknown());
+    await eventually(() => expect(taken).to.be.above(0));
+    expect(taken, 'while it reads nothing').to.be.below(body.length);
+    reading.resolve();
+    await sent;
+    expect([taken, received]).to.deep.equal([body.length, body.length]);
+  });
+
   it('says that an answer broke off, also where it is read later, and that one is too long', async () => {
     handle = (request, response) => {
       response.writeHead(200, { 'Content-Length': '10' }).write('x');

@@ -35,7 +35,7 @@ export const access: Texts['access'] = {
   entered: {
     title: 'Ihre Eingaben',
     again: 'Noch einmal senden',
-    kept: 'Sie haben sich angemeldet. Was Sie zuvor wollten, ist aufgehoben: Senden Sie es noch einmal.',
+    kept: 'Sie haben sich angemeldet. Was Sie zuvor tun wollten, ist noch nicht getan: Senden Sie es noch einmal.',
   },
   faults: {
     service: 'Ein Dienst antwortet nicht',

@@ -29,7 +29,7 @@ export const access = {
     needsTls: 'A browser keeps a login only over HTTPS, or at an address of its own machine such as localhost.',
   },
   formFaults: 'Some entries are not valid.',
-  entered: { title: 'Your entries', again: 'Send it again', kept: 'You have logged in. Your entries from before are kept: send them again.' },
+  entered: { title: 'Your entries', again: 'Send it again', kept: 'You have logged in. Your action from before has not been done yet: send it again.' },
   faults: {
     service: 'A service does not answer',
     refused: 'That was refused',

@@ -1,2 +1,2 @@
-// The services' messages on entries are English already.
+// The services' messages are English already.
 export const faults: readonly (readonly [RegExp, string])[] = [];

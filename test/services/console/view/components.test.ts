@@ -1,5 +1,6 @@
 // Components as markup: what comes from outside is text, links lead to http(s) only, bounds hold.
 import { expect } from 'chai';
+import { Problems as Bookmarks } from '../../../../services/bookmarks/contract.ts';
 import { h, type VNode, toMarkup } from '../../../../services/console/view/elements.ts';
 import { confirmByName, faultSummary, field } from '../../../../services/console/view/forms.ts';
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
@@ -12,8 +13,14 @@ import { document, renderPage } from '../../../../services/console/view/shell.ts
 import { empty, failure, stale } from '../../../../services/console/view/states.ts';
 import { badge, externalLink, time } from '../../../../services/console/view/texts.ts';
 import { toTrees } from '../../../../services/console/view/tree-message.ts';
+import { Problems as Digest } from '../../../../services/link-digest/contract.ts';
+import { Problems as Listings } from '../../../../services/listings/contract.ts';
+import { Problems as Secrets } from '../../../../services/secrets/contract.ts';
+import { Problems as Intake } from '../../../../services/webhook-intake/contract.ts';
+import { Problems as Relay } from '../../../../services/webhook-relay/contract.ts';
 import { gallery, galleryFrame, markup, now } from '../browser/gallery.ts';
 
+const kinds = [Bookmarks, Digest, Listings, Secrets, Intake, Relay].flatMap((problems) => Object.values(problems));
 const english = createLocale({ language: 'en', zone: 'Europe/Dublin', now });
 const german = createLocale({ language: 'de', zone: 'Europe/Berlin', now });
 const text = (node: VNode | null) => toMarkup(node ?? h('p', null));
@@ -57,6 +64,18 @@ describe('components', () => {
   it('have no inline script, style or handler, which the policy of pages would refuse', () => {
     const rendered = renderPage(galleryFrame(), { title: 'All', body: gallery(galleryFrame()) });
     expect(rendered).not.to.match(/<style|<script(?! type="module" src=")|\sstyle=|\son[a-z]+="/);
+  });
+});
+
+describe('faultText', () => {
+  it('says in German each refusal that a service has a title for', () => {
+    expect(kinds.filter(({ title }) => german.faultText(title) === title).map(({ title }) => title)).to.deep.equal([]);
+  });
+
+  it('keeps what a message says of the request, and messages that it does not know', () => {
+    expect(german.faultText("The slug 'a.b' is taken.")).to.equal('Der Name „a.b“ ist schon vergeben.');
+    expect(german.faultText('No such unicorn')).to.equal('No such unicorn');
+    expect(english.faultText('No such bookmark')).to.equal('No such bookmark');
   });
 });
 
@@ -121,7 +140,7 @@ describe('numbers', () => {
     expect(english.format.number(12_345.678)).to.equal('12,345.68');
     expect(german.format.number(12_345.678)).to.equal('12.345,68');
     expect(english.format.bytes(21_400)).to.equal('21.4 kB');
-    expect(english.format.bytes(0)).to.equal('0 byte');
+    expect(english.format.bytes(0)).to.equal('0 bytes');
     expect(german.format.bytes(1_500_000_000)).to.equal('1,5\u00a0GB');
     expect(english.format.money(1850, 'EUR')).to.equal('€1,850');
   });
