@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { h, type VNode } from '../../view/elements.ts';
 import { WorkflowSeries } from '../../../webhook-intake/dashboard/contract.ts';
 import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
+import { besideMs, faultOf, partOf } from '../../parts.ts';
 import { chips, type Filter, filterForm } from '../../view/filters.ts';
 import { table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -45,7 +46,7 @@ const typedPage = (list: TypedList): Declared =>
       const query: Query = Object.fromEntries(names.flatMap((name) => (given[name] ? [[name, given[name]]] : [])));
       const [{ items, next }, plotted] = await Promise.all([
         ask('intake').get(`/api/v1/${list.api}`, TypedPage, { ...query, after, limit: pageRows }),
-        list.hasSeries && after === undefined ? runsPlot(visit, query) : undefined,
+        list.hasSeries && after === undefined ? partOf(runsPlot(visit, query)) : undefined,
       ]);
       const title = events.typed[list.name];
       const rows = table({ caption: events.typedList(title), columns: typedColumns(locale, list), items, idOf: ({ id }) => id });
@@ -57,7 +58,7 @@ const typedPage = (list: TypedList): Declared =>
           kindTabs(locale, list.path),
           filterForm(locale, { path: list.path, query, filters: filtersOf(locale, list), kept: list.choices ? [list.choices.name] : [] }),
           choicesOf(locale, list, query),
-          items.length > 0 ? plotted : null,
+          items.length > 0 ? (plotted?.problem ? faultOf(visit, plotted.problem) : plotted?.value) : null,
           items.length > 0 ? rows : isFiltered ? filteredEmpty(locale, list.path) : empty({ ...events.typedEmpty, title: events.typedNone(title) }),
           items.length > 0 ? pager(locale, { path: list.path, query: { ...query, after }, shown: items.length, next }) : null,
         ],
@@ -101,7 +102,7 @@ async function runsPlot({ ask, locale, person: { zone } }: Pick<Visit, 'ask' | '
   const { events } = locale.t;
   const from = new Date(locale.now.getTime() - shownDays * dayMs).toISOString();
   const { days } = await ask('intake').send(
-    { path: '/api/v1/workflow-runs/series', query: { ...query, from }, headers: { 'X-Timezone': zone } },
+    { path: '/api/v1/workflow-runs/series', query: { ...query, from }, headers: { 'X-Timezone': zone }, timeoutMs: besideMs },
     WorkflowSeries,
   );
   const byDay = new Map(days.map((day) => [locale.format.date(new Date(day.start)), day]));

@@ -4,6 +4,7 @@ import type { VNode } from '../../view/elements.ts';
 import { PropertyPage, type Status } from '../../../listings/contract.ts';
 import { PresetCount } from '../../../listings/presets/contract.ts';
 import { page } from '../../pages.ts';
+import { besideMs, partOf } from '../../parts.ts';
 import type { Visit } from '../../visits.ts';
 import { chips, filterForm, type Filter } from '../../view/filters.ts';
 import { actionsFormElement, bulkBar } from '../../view/lists.ts';
@@ -31,7 +32,9 @@ const listOf = (status: Status) =>
       const api = ask('listings');
       // Presets are for looking: lists of decided listings have none.
       const [presets, counts] =
-        status === 'inbox' ? await Promise.all([api.get('/api/presets', Presets), api.get('/api/presets/counts', PresetCounts)]) : [[], []];
+        status === 'inbox'
+          ? await Promise.all([api.get('/api/presets', Presets), partOf(api.send({ path: '/api/presets/counts', timeoutMs: besideMs }, PresetCounts))])
+          : [[], undefined];
       const chosen = chosenBy(query, presets);
       const { items, next } = await api.get('/api/properties', PropertyPage, {
         status,
@@ -48,7 +51,7 @@ const listOf = (status: Status) =>
         body: [
           pageHead({ title, actions: headActions(visit, status, chosen) }),
           areaTabs(locale, status),
-          status === 'inbox' ? presetChips(visit, { presets, counts, preset: chosen.preset }) : null,
+          status === 'inbox' ? presetChips(visit, { presets, counts: counts?.value ?? [], preset: chosen.preset }) : null,
           filterForm(locale, {
             path: paths[status],
             query: { ...chosen.filter, sort: query.sort, preset: noPreset, view: query.view },

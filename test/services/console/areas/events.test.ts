@@ -264,6 +264,19 @@ describe('console events', () => {
         .to.include('Runs by conclusion')
         .and.to.include('>failure<');
     });
+
+    it('are shown without a plot that cannot be had', async () => {
+      await intake.deliver([example('workflow_run', 'completed')]);
+      const browser = await console.loggedIn();
+      intake.fail(/series/);
+      try {
+        const { status, text } = await browser.get('/events/runs');
+        expect([status, rowsIn(text).length]).to.deep.equal([200, 1]);
+        expect(text).to.include('Try again');
+      } finally {
+        intake.fail(/^$/);
+      }
+    });
   });
 
   describe('GET /events/follow', () => {
