@@ -18,7 +18,7 @@ import { createProvider, type Provider } from './access/oidc.ts';
 import { callbackPath, oidcRoutes } from './access/oidc-login.ts';
 import { createSessions, recentMs } from './access/sessions.ts';
 import { createConfirm, createEntrance, sourcesOf } from './access/sources.ts';
-import { bookmarkPages } from './areas/bookmarks/bookmarks.ts';
+import { createBookmarkPages } from './areas/bookmarks/bookmarks.ts';
 import { createEventPages } from './areas/events/events.ts';
 import { createFollowing } from './areas/events/following.ts';
 import { authorPages } from './areas/links/authors.ts';
@@ -74,7 +74,6 @@ export type ConsoleParts = {
 /** Every page, action and resource that needs nothing but a visit. */
 const declared: readonly Declared[] = [
   ...nowPages,
-  ...bookmarkPages,
   ...linkPages,
   ...newsletterPages,
   ...authorPages,
@@ -134,7 +133,7 @@ export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs,
   const upstreams = createUpstreams(config, { log, metrics, ...(upstreamMs !== undefined && { timeoutMs: upstreamMs }) });
   startHousekeeping({ database, lifecycle, log, clock, store, sessions, actionsDays: config.actionsDays });
   const following = createFollowing({ ask: (behalf) => upstreams.ask('intake', behalf), stopping: lifecycle.stopping, log });
-  const all = [...declared, ...createEventPages(following, heartbeatMs), ...ownPages(access)];
+  const all = [...declared, ...createBookmarkPages(), ...createEventPages(following, heartbeatMs), ...ownPages(access)];
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
   const areasWithPages = new Set(switchedOn.map(({ area }) => area));
   const waiting = createWaiting({ upstreams, log });

@@ -120,9 +120,11 @@ export type Form = {
   readonly submit: string;
   readonly cancel?: string | undefined;
   readonly isUpload?: boolean;
+  /** Where the script asks how far an upload is. */
+  readonly progressPath?: string;
 };
 
-export const form = (locale: Locale, { path, faults, submit, cancel, isUpload }: Form, ...fields: ComponentChildren[]): VNode =>
+export const form = (locale: Locale, { path, faults, submit, cancel, isUpload, progressPath }: Form, ...fields: ComponentChildren[]): VNode =>
   h(
     'form',
     { class: 'entry', method: 'post', action: path, ...(isUpload && { enctype: 'multipart/form-data' }) },
@@ -134,6 +136,15 @@ export const form = (locale: Locale, { path, faults, submit, cancel, isUpload }:
       h('button', { class: 'primary' }, submit),
       cancel === undefined ? null : h('a', { class: 'button plain', href: cancel }, locale.t.view.form.cancel),
     ),
+    // Shown by the script while the file is on its way.
+    isUpload
+      ? h(
+          'p',
+          { hidden: true, class: 'wait', role: 'status', 'data-wait': progressPath ?? '' },
+          h('progress', { 'aria-label': submit }),
+          locale.t.view.form.uploading,
+        )
+      : null,
   );
 
 export type Confirmation = {

@@ -14,6 +14,10 @@ import { path } from './catalogue.ts';
 const mostFileBytes = 32 * 1_048_576;
 const importMs = 120_000;
 const mostShown = 200;
+const progressPath = `${path}/import/progress`;
+
+/** Bytes of the file that the catalogue has taken, for a session. */
+type Importing = Map<string, { readonly taken: number; readonly all: number }>;
 
 const headOf = ({ locale }: Pick<Visit, 'locale'>, title: string): VNode => pageHead({ title, trail: [{ label: locale.t.view.areas.bookmarks, href: path }] });
 
@@ -25,7 +29,7 @@ const files = page({
     const { bookmarks } = locale.t;
     const upload = form(
       locale,
-      { path: `${path}/import`, submit: bookmarks.import, isUpload: true },
+      { path: `${path}/import`, submit: bookmarks.import, isUpload: true, progressPath },
       field(locale, { kind: 'file', name: 'file', label: bookmarks.file, accept: '.html,.htm,text/html', isRequired: true, hint: bookmarks.importHint }),
       field(locale, { kind: 'check', name: 'private', label: bookmarks.private, isChecked: false }),
       field(locale, { kind: 'check', name: 'dryRun', label: bookmarks.dryRun, isChecked: false }),
@@ -45,31 +49,47 @@ const files = page({
   },
 });
 
-const take = action({
-  path: '/bookmarks/import',
-  area: 'bookmarks',
-  hasFile: true,
-  maxFormBytes: mostFileBytes,
-  form: z.object({ file: fieldFile, private: fieldCheck, dryRun: fieldCheck }),
-  async run(visit) {
-    const { form: entered, ask, locale } = visit;
-    const { bookmarks } = locale.t;
-    const result = await ask('bookmarks').send(
-      {
+const take = (importing: Importing) =>
+  action({
+    path: '/bookmarks/import',
+    area: 'bookmarks',
+    hasFile: true,
+    maxFormBytes: mostFileBytes,
+    form: z.object({ file: fieldFile, private: fieldCheck, dryRun: fieldCheck }),
+    async run(visit) {
+      const { form: entered, ask, locale, session } = visit;
+      const { bookmarks } = locale.t;
+      const { file } = entered;
+      const call = {
         method: 'POST',
         path: '/api/import',
         query: { dryRun: entered.dryRun, private: entered.private ? 'include' : 'exclude' },
-        body: entered.file,
-        headers: { 'Content-Type': 'text/html' },
+        body: file,
+        headers: { 'Content-Type': 'text/html', 'Content-Length': String(file.length) },
         timeoutMs: importMs,
-      },
-      ImportResult,
-    );
-    const { created, skipped, failed } = result;
-    const message = (entered.dryRun ? bookmarks.wouldImport : bookmarks.imported)(created, skipped, failed.length);
-    return { message, target: `${created} bookmarks`, page: { title: bookmarks.outcome, body: outcome(visit, message, result) } };
-  },
-});
+        onSent(taken: number) {
+          // A refusal may come before all of it was sent.
+          if (importing.has(session.id)) importing.set(session.id, { taken, all: file.length });
+        },
+      } as const;
+      importing.set(session.id, { taken: 0, all: file.length });
+      const result = await ask('bookmarks')
+        .send(call, ImportResult)
+        .finally(() => importing.delete(session.id));
+      const { created, skipped, failed } = result;
+      const message = (entered.dryRun ? bookmarks.wouldImport : bookmarks.imported)(created, skipped, failed.length);
+      return { message, target: `${created} bookmarks`, page: { title: bookmarks.outcome, body: outcome(visit, message, result) } };
+    },
+  });
+
+/** How far the import of this session is; empty where another process has it, or none is under way. */
+const progress = (importing: Importing) =>
+  resource({
+    path: '/bookmarks/import/progress',
+    area: 'bookmarks',
+    role: 'editor',
+    answer: async ({ session }) => answer(200, new Content('application/json', JSON.stringify(importing.get(session.id) ?? {}))),
+  });
 
 function outcome(visit: Pick<Visit, 'locale'>, message: string, { failed, leftOut }: AnswerOf<typeof ImportResult>): VNode[] {
   const { bookmarks } = visit.locale.t;
@@ -98,4 +118,7 @@ const give = resource({
   },
 });
 
-export const filePages = [files, take, give];
+export function createFilePages() {
+  const importing: Importing = new Map();
+  return [files, take(importing), progress(importing), give];
+}

@@ -99,8 +99,11 @@ const change = action({
   params: ById,
   form: Entered,
   async run({ params, form: { name, parent }, locale, ask }) {
-    const folder = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/folders/${params.id}`, body: { name, parentId: parent || null } }, Folder);
-    return { message: locale.t.bookmarks.folderSaved(folder.name), target: params.id, to: foldersPath };
+    const at = pathOf`/api/folders/${params.id}`;
+    const before = await ask('bookmarks').get(at, Folder);
+    const folder = await ask('bookmarks').send({ method: 'PATCH', path: at, body: { name, parentId: parent || null } }, Folder);
+    const undo = { path: `${foldersPath}/${params.id}`, fields: { name: before.name, parent: before.parentId ?? '' } };
+    return { message: locale.t.bookmarks.folderSaved(folder.name), target: params.id, to: foldersPath, undo };
   },
   again: (visit) => showOne(visit, visit.params.id, refilled(visit)),
 });

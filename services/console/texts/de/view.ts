@@ -80,6 +80,7 @@ export const view: typeof english = {
     save: 'Speichern',
     cancel: 'Abbrechen',
     delete: 'Löschen',
+    uploading: 'Die Datei wird gelesen. Eine große braucht ein bis zwei Minuten.',
   },
   copy: { copy: 'Kopieren', copied: 'Kopiert', value: 'Diesen Wert kopieren', failed: 'Der Browser erlaubt hier kein Kopieren' },
   tree: {

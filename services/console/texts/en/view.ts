@@ -80,6 +80,7 @@ export const view = {
     save: 'Save',
     cancel: 'Cancel',
     delete: 'Delete',
+    uploading: 'The file is being read. A large one takes a minute or two.',
   },
   copy: { copy: 'Copy', copied: 'Copied', value: 'Copy this value', failed: 'The browser does not allow copying here' },
   tree: { more: counted({ one: '# more entry', other: '# more entries' }), cut: 'cut off here', members: counted({ one: '# member', other: '# members' }) },

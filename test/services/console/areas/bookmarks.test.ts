@@ -27,6 +27,11 @@ describe('console bookmarks', () => {
   };
   const titles = async () => (await catalogue.database.driver.query('select title from bookmarks')).rows.map(({ title }) => title);
 
+  it('has no address of its own in its pages: the browser knows it', async () => {
+    const { text } = await (await console.loggedIn()).get('/bookmarks/new');
+    expect(text).to.include('Add to Signalbox').and.not.include(new URL(console.url).host);
+  });
+
   it('says how to fill an empty list, and offers to clear filters that match nothing', async () => {
     const browser = await console.loggedIn();
     expect((await browser.get('/bookmarks')).text).to.include('signalbox bookmarks import');
@@ -94,6 +99,16 @@ describe('console bookmarks', () => {
     }
     const rows = await console.query(`select distinct area, action, outcome from actions where area = 'bookmarks'`);
     expect(rows).to.deep.equal([{ area: 'bookmarks', action: '/bookmarks/{id}/delete', outcome: 'refused' }]);
+  });
+
+  it('tells the script in the language of the person why something was refused', async () => {
+    const browser = console.browser({ 'Accept-Language': 'de' });
+    await browser.logIn();
+    const sayOf = async (path: string, fields = {}): Promise<string> => JSON.parse((await browser.act(path, fields)).text).detail;
+    expect(await sayOf('/bookmarks/undo/0197c000-0000-7000-8000-000000000000')).to.include('Diese Änderung gibt es nicht');
+    expect(await sayOf('/bookmarks/many/tag', { id: await add({}), tags: 'x'.repeat(101) })).to.include('darf höchstens 100 Zeichen haben');
+    await console.query('update people set roles = $1', [JSON.stringify({ bookmarks: 'reader' })]);
+    expect(await sayOf('/bookmarks/many/delete')).to.include('Ihre Rolle erlaubt das nicht');
   });
 
   it('shows what was entered and its faults, in the language of the person, where the service refuses it', async () => {
@@ -222,8 +237,11 @@ describe('console bookmarks', () => {
       .to.include('Maps &lt;i>')
       .and.to.include('depth-1');
     expect((await browser.post(`/bookmarks/folders/${folder.id}`, { name: 'Maps', parent: folder.id })).status).to.equal(400);
-    const { undo } = JSON.parse((await browser.act(`/bookmarks/folders/${folder.id}/delete`)).text);
     const folders = async () => (await catalogue.database.driver.query('select name, parent_id from folders order by created_at')).rows;
+    const renamed = JSON.parse((await browser.act(`/bookmarks/folders/${folder.id}`, { name: 'Charts', parent: '' })).text);
+    expect((await folders())[0]).to.deep.equal({ name: 'Charts', parent_id: null });
+    expect((await browser.act(renamed.undo.path, renamed.undo.fields)).status).to.equal(200);
+    const { undo } = JSON.parse((await browser.act(`/bookmarks/folders/${folder.id}/delete`)).text);
     expect(await folders()).to.deep.equal([{ name: 'Rivers', parent_id: null }]);
     expect((await browser.act(undo.path)).status).to.equal(200);
     expect(await folders()).to.deep.equal([

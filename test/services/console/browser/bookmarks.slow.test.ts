@@ -75,7 +75,9 @@ describeWith(chromium, 'bookmarks in a browser', () => {
   it('opens the form from any page by the bookmark of the browser', async () => {
     await page.goto('/bookmarks/new');
     const script = (await page.getByRole('link', { name: 'Add to Signalbox' }).getAttribute('href')) ?? '';
-    expect(script).to.match(/^javascript:/);
+    expect(script)
+      .to.match(/^javascript:/)
+      .and.include(`'${console.url}/bookmarks/new`);
     await page.getByText('The address of such a bookmark').click();
     expect(await page.locator('.copyable pre').innerText()).to.equal(script);
     const foreign = await context.newPage();
@@ -88,6 +90,19 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     expect(await opened.locator('.entry [name=url]').inputValue()).to.equal('https://foreign.example/a?b=c&d=%20#e');
     expect(await opened.locator('.entry [name=title]').inputValue()).to.equal('Tide & "times"');
     expect(await foreign.locator('p').innerText(), 'the page stays').to.equal('Hello');
+  });
+
+  it('says that a file is on its way and how far it is, and takes no second one', async () => {
+    await page.goto('/bookmarks/files');
+    // The page stays.
+    await page.route('**/bookmarks/import', (asked) => asked.fulfill({ status: 204 }));
+    await page.route('**/bookmarks/import/progress', (asked) => asked.fulfill({ json: { taken: 30, all: 40 } }));
+    await page.setInputFiles('[name=file]', { name: 'bookmarks.html', mimeType: 'text/html', buffer: Buffer.from('<!DOCTYPE NETSCAPE-Bookmark-file-1>') });
+    const button = page.getByRole('button', { name: 'Import' });
+    await button.click();
+    await page.getByText('The file is being read').waitFor();
+    expect(await button.isDisabled()).to.equal(true);
+    await page.locator('progress[value="30"][max="40"]').waitFor();
   });
 
   it('merges two tags', async () => {
