@@ -10,6 +10,7 @@ type LeafletMap = {
   zoomIn(): void;
   zoomOut(): void;
   on(event: string, listener: () => void): LeafletMap;
+  readonly scrollWheelZoom: { enable(): void; disable(): void };
 };
 
 declare const L: {
@@ -38,7 +39,10 @@ async function start(element: HTMLElement): Promise<void> {
   element.hidden = false;
   // Leaflet drops what is asked for while it animates a zoom, such as the second of two keys.
   const options = { zoomControl: false, attributionControl: false, zoomAnimation: false, zoomSnap: 0.5, worldCopyJump: true };
-  const map = L.map(element, options);
+  // One finger and the wheel move the page, which a large map would hold otherwise; two fingers, and the wheel with a key, move the map.
+  const map = L.map(element, { ...options, dragging: matchMedia('(pointer: fine)').matches, scrollWheelZoom: false });
+  const chooseWheel = ({ ctrlKey, metaKey }: WheelEvent) => (ctrlKey || metaKey ? map.scrollWheelZoom.enable() : map.scrollWheelZoom.disable());
+  element.addEventListener('wheel', chooseWheel, { capture: true, passive: true });
   const dots = L.layerGroup().addTo(map);
   let hasTiles = false;
   // Tile servers want to know which site asks; they get its origin.

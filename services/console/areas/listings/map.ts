@@ -7,6 +7,7 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
 import { page, resource, type Visit } from '../../pages.ts';
 import { filterForm } from '../../view/filters.ts';
+import { icon } from '../../view/icons.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
@@ -15,7 +16,7 @@ import { externalLink } from '../../view/texts.ts';
 import type { Tiles } from '../../visits.ts';
 import { type Box, coastlines, island, outlineOf, pathStep, projection, type Projection, type Ring } from './coast.ts';
 import { filterFields, FilteredQuery, type FilterQuery, ownFilters, statusField } from './filters.ts';
-import { areaTabs, linkButton } from './tabs.ts';
+import { areaTabs, type LinkButton } from './tabs.ts';
 
 const path = '/listings/map';
 const placesPath = '/listings/map/places';
@@ -96,7 +97,7 @@ const placeLink = (locale: Locale, cluster: Cluster, shown: Shown): VNode =>
 
 /** Filled by the script, which then hides the drawing. */
 function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }: Tiles, { box, kept }: Shown): VNode[] {
-  const { title } = locale.t.listings.map;
+  const { title, byTouch, byWheel } = locale.t.listings.map;
   const data = {
     'data-map': true,
     'data-script': library,
@@ -108,7 +109,10 @@ function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }:
   const parts = attribution
     .split(/(https?:\/\/\S+)/)
     .map((part, index) => (index % 2 === 0 ? part : externalLink(locale, part, URL.parse(part)?.host ?? part)));
-  return [h('div', { class: 'tiled', role: 'group', 'aria-label': title, hidden: true, ...data }), h('p', { class: 'quiet' }, parts)];
+  return [
+    h('div', { class: 'tiled', role: 'group', 'aria-label': title, hidden: true, ...data }),
+    h('p', { class: 'quiet' }, h('span', { class: 'by-touch' }, `${byTouch} `), h('span', { class: 'by-wheel' }, `${byWheel} `), parts),
+  ];
 }
 
 /** Undefined for what is no box on a map of the country's scale, such as one across the date line. */
@@ -172,11 +176,14 @@ function zoomLinks({ t }: Locale, { box, kept, isWholeShown }: Shown & { readonl
   const centre = { latitude: (south + north) / 2, longitude: (west + east) / 2 };
   const to = (bbox: string | undefined) => withQuery(path, { ...kept, bbox });
   const closer = { href: to(zoomed(box, centre, 0.5)), label: t.listings.map.closer, key: '+', image: 'add' } as const;
-  const farther = { href: to(zoomed(box, centre, 2)), label: t.listings.map.farther, key: '-', image: 'previous' } as const;
-  const whole = { href: to(undefined), label: t.listings.map.whole, key: '0', image: 'map' } as const;
+  const farther = { href: to(zoomed(box, centre, 2)), label: t.listings.map.farther, key: '-', image: 'less' } as const;
+  const whole = { href: to(undefined), label: t.listings.map.whole, key: '0', image: 'now' } as const;
   const isPart = isWholeShown || east - west < island[2] - island[0];
-  return h('div', { class: 'buttons' }, linkButton(closer), isPart ? [linkButton(farther), linkButton(whole)] : null);
+  return h('div', { class: 'buttons' }, zoomLink(closer), isPart ? [zoomLink(farther), zoomLink(whole)] : null);
 }
+
+const zoomLink = ({ href, label, key, image }: Required<LinkButton>): VNode =>
+  h('a', { class: 'button', href, title: label, 'data-key': key, 'data-key-label': label }, icon(image, label));
 
 const mostListed = 40;
 
@@ -202,6 +209,7 @@ function clusterTable(locale: Locale, clusters: readonly Cluster[], shown: Shown
         'tbody',
         null,
         clusters
+          .toSorted((one, other) => one.minPrice - other.minPrice)
           .slice(0, mostListed)
           .map((cluster) =>
             h(

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import type { BrowserContext, Page } from 'playwright-core';
-import { chromium } from '../../../support/chromium.ts';
+import { type BrowserContext, devices, type Page } from 'playwright-core';
+import { chromium, sharedChromium } from '../../../support/chromium.ts';
 import { describeWith } from '../../../support/need.ts';
 import { eventually } from '../../../support/wait.ts';
 import { useListings } from '../areas/listings-fixture.ts';
@@ -77,6 +77,31 @@ describeWith(chromium, 'the map with tiles in a browser', () => {
     await page.keyboard.press('0');
     await eventually(async () => expect(await dots().count()).to.equal(before));
     expect(complaints).to.deep.equal([]);
+  });
+
+  it('leaves the wheel and one finger to the page', async () => {
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto('/listings/map');
+    await areLoaded();
+    const part = () => new URL(page.url()).searchParams.get('bbox');
+    await page.locator('.tiled').hover();
+    await page.mouse.wheel(0, 200);
+    await page.waitForFunction('scrollY > 0');
+    expect(part(), 'the map stays').to.equal(null);
+    await page.locator('.tiled').hover();
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await eventually(() => expect(part()).to.match(/^-?\d/));
+    const phone = await (await sharedChromium()).newContext({ ...devices['Pixel 7'], baseURL: console.url, storageState: await context.storageState() });
+    try {
+      const small = await phone.newPage();
+      await small.goto('/listings/map');
+      await small.locator('.leaflet-tile-loaded').first().waitFor();
+      expect(await small.evaluate(`getComputedStyle(document.querySelector('.tiled')).touchAction`)).to.equal('pan-x pan-y');
+      expect(await small.getByText('Two fingers move the map').isVisible()).to.equal(true);
+    } finally {
+      await phone.close();
+    }
   });
 
   it('stays the drawn map while no tile comes', async () => {
