@@ -28,9 +28,10 @@ export function watchKeys(): void {
     }
     if (press(key, target)) event.preventDefault();
   });
-  const button = find('[data-show-keys]');
-  if (button) button.hidden = false;
-  button?.addEventListener('click', showKeys);
+  for (const button of findAll('[data-show-keys]')) {
+    button.hidden = false;
+    button.addEventListener('click', showKeys);
+  }
 }
 
 const isTyping = (target: EventTarget | null): target is HTMLElement =>

@@ -111,7 +111,7 @@ export function actionButton({ path, label, icon: image, key, inPlace, tone, fie
       'data-in-place': inPlace,
       name: field?.[0],
       value: field?.[1],
-      title: isIconOnly ? label : undefined,
+      title: isIconOnly && (key === undefined ? label : `${label} (${key})`),
     },
     image ? icon(image) : null,
     h('span', null, label),

@@ -38,6 +38,7 @@ export function menu(frame: Frame, person: Person, further: readonly { readonly 
         further.map(({ path, label }) => h('li', { class: 'narrow' }, h('a', { href: path }, label))),
         h('li', null, h('a', { href: '/me' }, view.account)),
         person.isAdmin ? h('li', null, h('a', { href: '/admin/users' }, view.people)) : null,
+        person.isAdmin ? h('li', null, h('a', { href: '/system/actions' }, locale.t.record.title)) : null,
         h('li', null, h('button', { type: 'button', class: 'plain', 'data-show-keys': true, hidden: true }, view.keys.show, h('kbd', null, '?'))),
       ),
       appearanceForm(locale, frame.appearance, frame.path),

@@ -6,7 +6,7 @@ import type { Locale } from './locale.ts';
 import { menu } from './menu.ts';
 import { keysDialog } from './keys-dialog.ts';
 import { noticeOf } from './notice.ts';
-import { count } from './texts.ts';
+import { count, keyCap } from './texts.ts';
 
 export type Page = {
   /** The title of the browser's tab; the page has its own `pageHead`. */
@@ -95,6 +95,11 @@ function top(frame: Frame, page: Page, person: Person): VNode {
         'data-key': '/',
         'data-key-label': view.searchEverything,
       }),
+    ),
+    h(
+      'button',
+      { type: 'button', class: 'plain ask-keys', hidden: true, title: view.keys.show, 'aria-label': view.keys.show, 'data-show-keys': true },
+      keyCap('?'),
     ),
     menu(frame, person, shown.slice(mostAtBottom)),
   );

@@ -119,7 +119,12 @@ function sides(locale: Locale, { tree, counts, query, mayChange }: Sides): VNode
       h('h2', null, bookmarks.folders),
       h('ul', null, folders, mayChange ? more(`${path}/folders`, bookmarks.changeFolders) : null),
     ),
-    h('nav', { 'aria-label': bookmarks.tags }, h('h2', null, bookmarks.tags), h('ul', null, tags, more(`${path}/tags`, bookmarks.allTags))),
+    h(
+      'nav',
+      { 'aria-label': bookmarks.tags },
+      h('h2', null, bookmarks.tags),
+      h('ul', null, tags, more(`${path}/tags`, mayChange ? bookmarks.changeTags : bookmarks.allTags)),
+    ),
   );
 }
 
@@ -174,7 +179,7 @@ function buttons(locale: Locale, { id, favorite }: Saved): VNode {
     actionButton({ ...look, ...mark, path: `${path}/${id}/favorite`, icon: 'like', key: '*', inPlace: 'stay' }),
     h(
       'a',
-      { class: 'button plain only', href: `${path}/${id}`, title: bookmarks.edit, 'data-key': 'e', 'data-key-label': bookmarks.edit },
+      { class: 'button plain only', href: `${path}/${id}`, title: `${bookmarks.edit} (e)`, 'data-key': 'e', 'data-key-label': bookmarks.edit },
       icon('edit'),
       h('span', null, bookmarks.edit),
     ),

@@ -27,7 +27,11 @@ const list = page({
     return {
       title: bookmarks.tagsPage,
       body: [
-        pageHead({ title: bookmarks.tagsPage, trail: [{ label: view.areas.bookmarks, href: path }] }),
+        pageHead({
+          title: bookmarks.tagsPage,
+          trail: [{ label: view.areas.bookmarks, href: path }],
+          lead: tags.length > 0 && may('bookmarks', 'editor') ? bookmarks.tagsLead : undefined,
+        }),
         tags.length === 0
           ? empty(bookmarks.noTags)
           : h(
@@ -61,7 +65,7 @@ async function showOne({ locale, ask }: Pick<Visit, 'ask' | 'locale'>, name: str
         trail: [{ label: bookmarks.tagsPage, href: tagsPath }],
         lead: h('a', { href: withQuery(path, { tag: name }) }, bookmarks.withThisTag(tag.count)),
       }),
-      section(bookmarks.rename, renameForm(locale, { at, value, suggestions, faults })),
+      section(bookmarks.renameOrMerge, renameForm(locale, { at, value, suggestions, faults })),
       section(
         bookmarks.deleteTag,
         h('p', null, bookmarks.deleteTagHint),

@@ -23,7 +23,11 @@ const decide = action({
     const { status } = visit.form;
     const { title, status: before } = await find(visit, id);
     await decideOn(visit, id, status);
-    return { message: visit.locale.t.links.decided[status](title), target: id, undo: { path: `/links/${id}/decide`, fields: { status: before } } };
+    return {
+      message: visit.locale.t.links.decided[status](title),
+      target: `${status}: ${id}`,
+      undo: { path: `/links/${id}/decide`, fields: { status: before } },
+    };
   },
 });
 
@@ -40,7 +44,7 @@ const decideMany = action({
     if (all.length === 0) throw Common.invalid({ detail: links.nothingSelected });
     const { data } = await ask('digest').send({ method: 'POST', path: '/api/links/bulk', body: { ids: all, status } }, One(BulkResult));
     const undo = was && { path: '/links/decide', fields: { status: was, was: status, ids: all.join(',') } };
-    return { message: links.decidedMany[status](data.updated), target: `${all.length} links`, ...(undo && { undo }) };
+    return { message: links.decidedMany[status](data.updated), target: `${status}: ${all.length} links`, ...(undo && { undo }) };
   },
 });
 

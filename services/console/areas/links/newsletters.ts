@@ -9,6 +9,7 @@ import { ById, page, pageRows, resource } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
 import { chips } from '../../view/filters.ts';
+import { icon } from '../../view/icons.ts';
 import { actionsFormElement, rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
@@ -80,7 +81,12 @@ const one = page({
     return {
       title,
       body: [
-        pageHead({ title, trail: [{ label: links.newsletters, href: path }], lead: time(locale, newsletter.receivedDate, 'whole') }),
+        pageHead({
+          title,
+          trail: [{ label: links.newsletters, href: path }],
+          lead: time(locale, newsletter.receivedDate, 'whole'),
+          actions: mail ? h('a', { class: 'button', href: '#mail' }, icon('mail'), links.readMail) : null,
+        }),
         section(links.list, decidedRows(locale, newsletter.links, mayOf(visit))),
         section(links.mail, mail ? mailOf(locale, mail.data, query.images === 'true') : h('p', { class: 'quiet' }, links.mailGone)),
         actionsFormElement(),
@@ -117,6 +123,7 @@ function mailOf(locale: Locale, { id, title, from, to, remoteImages }: AnswerOf<
     ),
     images ? h('div', { class: 'buttons' }, images, hasImages ? null : h('span', { class: 'quiet' }, links.imagesHint)) : h('div', null),
     h('iframe', {
+      id: 'mail',
       class: 'mail',
       title: `${links.mail}: ${title ?? links.untitled}`,
       // No script runs, and nothing in it is of this site; links open in tabs of their own.

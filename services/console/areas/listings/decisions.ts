@@ -22,10 +22,10 @@ const decide = action({
     const [first = ''] = ids;
     if (ids.length === 1) {
       const { address } = await api.send({ method: 'PATCH', path: pathOf`/api/properties/${first}`, body: { status: to } }, Property);
-      return { message: decided.one[to](address), target: first, undo };
+      return { message: decided.one[to](address), target: `${to}: ${first}`, undo };
     }
     const { updated } = await api.send({ method: 'POST', path: '/api/properties/bulk', body: { ids, action: bulkAction[to] } }, BulkResult);
-    return { message: decided.several[to](updated), target: `${ids.slice(0, 3).join(', ')} (${ids.length})`, undo };
+    return { message: decided.several[to](updated), target: `${to}: ${ids.slice(0, 3).join(', ')} (${ids.length})`, undo };
   },
 });
 

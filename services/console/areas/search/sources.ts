@@ -5,6 +5,7 @@ import { Bookmark } from '../../../bookmarks/contract.ts';
 import { LinkItem } from '../../../link-digest/contract.ts';
 import { PropertyPage, statuses } from '../../../listings/contract.ts';
 import { EventPage } from '../../../webhook-intake/contract.ts';
+import { ApplicationSummaries } from '../../../secrets/overview/contract.ts';
 import type { Area, ServiceName } from '../../contract.ts';
 import type { Asked } from '../../upstream/client.ts';
 import { pathOf } from '../../upstream/client.ts';
@@ -88,4 +89,14 @@ const bookmarks: Source = {
   },
 };
 
-export const sources: readonly Source[] = [events, links, listings, bookmarks];
+const applications: Source = {
+  area: 'secrets',
+  service: 'secrets',
+  all: (q) => withQuery('/secrets', { q }),
+  async ask(service, q) {
+    const { items } = await service.get('/api/management/application-summaries', ApplicationSummaries, { q, limit: most });
+    return items.map(({ slug, name, description }) => ({ id: slug, content: lines(rowLink(pathOf`/secrets/${slug}`, name), dotted(description)) }));
+  },
+};
+
+export const sources: readonly Source[] = [events, links, listings, bookmarks, applications];

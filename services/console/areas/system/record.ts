@@ -1,6 +1,7 @@
 // The record of logins and actions: who did what, and what came of it.
 import { z } from 'zod';
 import { named } from '../../../platform/json.ts';
+import { h } from '../../view/elements.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { areas } from '../../contract.ts';
 import { page, pageRows } from '../../pages.ts';
@@ -64,13 +65,19 @@ const columnsIn = (locale: Locale): readonly Column<ActionRow>[] => {
     { label: record.at, cell: ({ at }) => time(locale, at.toISOString()) },
     { label: record.person, kind: 'main', cell: ({ person }) => person || locale.t.view.none },
     { label: record.area, cell: ({ area }) => areaName(locale, area) },
-    { label: record.action, cell: ({ action }) => code(action) },
+    { label: record.action, cell: ({ action }) => h('span', { title: action }, wordsOf(action)) },
     { label: record.target, cell: ({ target }) => target },
     { label: record.outcome, cell: ({ outcome }) => badge(tones[outcome], record.outcomes[outcome]) },
     { label: record.address, kind: 'minor', cell: ({ address }) => address },
     { label: record.request, kind: 'minor', cell: ({ requestId }) => code(requestId) },
   ];
 };
+
+/** `/secrets/{app}/keys/replace` → `keys › replace`: its area has a column. */
+function wordsOf(action: string): string {
+  const [first = action, ...others] = action.split('/').filter((part) => part !== '' && !part.startsWith('{'));
+  return others.length > 0 ? others.join(' › ') : first;
+}
 
 function areaName({ t }: Locale, area: string): string {
   const names: Readonly<Record<string, string>> = { ...t.view.areas, ...t.record.areas };

@@ -82,6 +82,7 @@ export const links: Texts['links'] = {
   },
   noneRefused: { title: 'Keine Mail wurde abgelehnt' },
   mail: 'Die Mail',
+  readMail: 'Die Mail lesen',
   mailGone: 'Die Mail selbst ist nicht mehr vorhanden oder lässt sich nicht zeigen.',
   showImages: counted({ one: '# Bild einer anderen Seite zeigen', other: '# Bilder anderer Seiten zeigen' }),
   hideImages: 'Bilder anderer Seiten verbergen',

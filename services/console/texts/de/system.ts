@@ -13,7 +13,7 @@ export const system: Texts['system'] = {
     rejected: 'Abgelehnt',
     workers: 'Worker',
     notifications: 'Benachrichtigungen',
-    record: 'Protokoll',
+    record: 'Wer was tat',
   },
   lead: 'Broker, Warteschlangen und Worker, und was auf einen Betreiber wartet.',
   connections: 'Verbindungen zu Brokern',

@@ -77,6 +77,7 @@ export const links = {
   noNewsletters: { title: 'No newsletters yet', text: 'Send one to the link digest, or let it read a mailbox.', command: 'signalbox worker mailbox' },
   noneRefused: { title: 'No mail was refused' },
   mail: 'The mail',
+  readMail: 'Read the mail',
   mailGone: 'The mail itself is not kept any longer, or cannot be shown.',
   showImages: counted({ one: 'Show # image of another site', other: 'Show # images of other sites' }),
   hideImages: 'Hide images of other sites',

@@ -12,7 +12,7 @@ export const system = {
     rejected: 'Refused',
     workers: 'Workers',
     notifications: 'Notifications',
-    record: 'Record',
+    record: 'Who did what',
   },
   lead: 'Brokers, queues and workers, and what waits for an operator.',
   connections: 'Connections to brokers',

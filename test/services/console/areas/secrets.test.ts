@@ -62,6 +62,7 @@ describe('console secrets', () => {
       await putSecret(running.url, slug, 'db', { value: secretValue('db'), expiresAt: inDays(5) });
       const { text } = await (await console.loggedIn()).get(`/secrets?q=${slug}`);
       expect(text).to.include(`href="/secrets/${slug}"`).and.include('1 expires, ').and.include('in 5 days').and.include('never used');
+      expect((await (await console.loggedIn()).get(`/search?q=${slug}`)).text).to.include(`href="/secrets/${slug}"`);
       const all = (await (await console.loggedIn()).get('/secrets')).text;
       expect(all).to.include('Expires within 30 days').and.include(`href="/secrets/${slug}/db"`);
       await consume(running.url, running.app.key, '/secrets/x?environment=local');

@@ -79,7 +79,10 @@ describe('console system', function () {
     expect((await browser.get('/')).text).to.include('All is well');
     await die('no such column');
     const { text } = await browser.get('/');
-    expect(text).to.include('Something needs a look').and.to.include('href="/system/dead-letters"').and.include('no such column');
+    expect(text)
+      .to.include('Something needs a look')
+      .and.to.include('href="/system/dead-letters"')
+      .and.include('href="/system/dead-letters?reason=no+such+column"');
   });
 
   it('says on the first page that the reasons are those of the oldest hundred', async () => {
