@@ -6,7 +6,7 @@ import { Problems } from '../contract.ts';
 import { eventColumns } from '../stored-events.ts';
 import { type EventFilter, type FedEvent, matcherOf } from './event-filter.ts';
 
-const lookEveryMs = 250;
+const lookEveryMs = 50;
 /** Read at once; a client whose filter passes few of them reads on until its time is over. */
 const readRows = 1000;
 const mostWaiting = 1000;
@@ -55,12 +55,13 @@ export function createEventFeed({ database, stopping }: { readonly database: Dat
     return rows.length < readRows;
   }
 
-  /** One question for all. A client that is further behind takes the rows after its first 1000 with the next looks. */
+  /** The one row of the last position for all, and events only behind it. A client that is further behind takes those after its first 1000 with the next looks. */
   async function look(): Promise<void> {
     const followers = [...waiting];
     if (followers.length === 0) return;
     try {
       const lowest = followers.reduce((least, { position }) => Math.min(least, position), Infinity);
+      if ((await newest()) <= lowest) return;
       const rows = await database.all(eventsAfter, lowest, readRows);
       for (const follower of followers) {
         take(follower, rows);
