@@ -86,6 +86,14 @@ describe('GET /api/v1/events/{id}/payload', () => {
     expect((await ask(id, { Range: 'bytes=0-1', 'If-Range': '"x"' })).status).to.equal(200);
   });
 
+  it('ignores a range of HEAD, which has none', async () => {
+    const id = await stored();
+    for (const range of ['bytes=0-9', `bytes=${Buffer.byteLength(text)}-`]) {
+      const { status, headers } = await ask(id, { Range: range }, 'head');
+      expect([status, headers['content-length'], headers['content-range']], range).to.deep.equal([200, String(Buffer.byteLength(text)), undefined]);
+    }
+  });
+
   it('answers 416 where the range begins behind the end', async () => {
     const id = await stored();
     const { status, headers } = await ask(id, { Range: `bytes=${Buffer.byteLength(text)}-` });
