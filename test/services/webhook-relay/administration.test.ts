@@ -52,6 +52,14 @@ describe('administration', () => {
     }
   });
 
+  it('refuses an unknown query parameter of what an operator reads', async () => {
+    const lists = ['rejected', 'rejected/1', 'rejected/1/payload', 'spooled', 'spooled/1', 'published', 'queues', 'changes', 'connections', 'counts'];
+    for (const path of [...lists, 'usage', 'usage/current', 'usage/daily']) {
+      const { status, body } = await administer(relay.url, 'GET', `/Broker/${path}?limt=1`);
+      expect([status, Object.keys(Object(body['errors']))], path).to.deep.equal([400, ['limt']]);
+    }
+  });
+
   describe('GET /Broker/connections', () => {
     it('lists connections by ascending n, whatever their order in the file, with gaps in n', async () => {
       const { status, body } = await administer(relay.url, 'GET', '/Broker/connections');
