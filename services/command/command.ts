@@ -72,7 +72,9 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .description('run one job of a worker and exit with its result')
     .argument('<name>', workerNames.join(', '))
     .addOption(loopOption)
-    .addOption(new Option('--wait <seconds>', 'wait for a database that is away or not migrated yet, before one job (default: 0)').argParser(seconds))
+    .addOption(
+      new Option('--wait <seconds>', 'wait for a database that is away or not migrated yet, before one job (default: 0)').argParser(seconds).conflicts('loop'),
+    )
     .addOption(new Option('--data <folder>', 'the folder of a running `signalbox up`, for its settings'))
     .action((name: string, options: { loop?: true; wait?: number; data?: string }) =>
       traced(environment, `worker-${name}`, async () => {

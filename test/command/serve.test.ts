@@ -41,4 +41,10 @@ describe('signalbox worker', () => {
     expect(faults.slice(0, 2)).to.deep.equal([levels, 'DATABASE_URL is required and not set']);
     expect(faults[2]).to.match(/^BROKER_URL_1 /);
   });
+
+  it('refuses to wait before a loop, which waits by itself', async () => {
+    const { exited, lines } = startProcess(['worker', 'service', '--loop', '--wait', '5'], { env: {} });
+    expect(await exited).to.deep.equal({ code: 1, signal: null });
+    expect(lines[0]).to.equal(`error: option '--wait <seconds>' cannot be used with option '--loop'`);
+  });
 });
