@@ -50,10 +50,13 @@ export function createFaults({ installation: { postgres, rabbitmq, slots, smallD
   async function outage(work: () => Promise<unknown>): Promise<void> {
     const one = { from: Date.now(), to: Infinity };
     outages.push(one);
-    await work();
-    // Connections come back a while after the server.
-    await new Promise((resolve) => setTimeout(resolve, 10_000));
-    one.to = Date.now();
+    try {
+      await work();
+    } finally {
+      // Connections come back a while after the server.
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+      one.to = Date.now();
+    }
   }
   const isWholeSince = (at: number) => outages.every(({ to }) => to < at);
 

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Channel, connect } from 'amqplib';
 import { expect } from 'chai';
+import { codeOf } from '../../services/platform/errors.ts';
 import { adminToken, type TestApplication } from '../services/secrets/service.ts';
 import { call } from '../support/call.ts';
 import { eventually } from '../support/wait.ts';
@@ -42,19 +43,28 @@ export function gapsOf(accepted: readonly { readonly at: number }[], since: numb
   return { first: Math.round(gaps[0] ?? 0), longest: Math.round(Math.max(...gaps)) };
 }
 
+/** `fetch` hides the reason in the cause. */
+const reasonOf = (error: unknown) => codeOf(error instanceof Error ? error.cause : error) ?? String(error);
+
 type Seen = { readonly status: number; readonly retryAfter: string | null };
 
 /** Writes 1, 2, 3 … to a secret, each when the one before is answered, and reads it all the time. */
 export function startSecret(url: string, { slug, key }: TestApplication) {
   const seen: Timed<Seen>[] = [];
   const stale: string[] = [];
+  const unanswered: string[] = [];
   let acknowledged = 0;
   let isStopped = false;
 
   async function ask(method: string, path: string, headers: Record<string, string>, body?: unknown) {
-    const answer = await call(url, method, path, { headers, body }).catch(() => undefined);
-    seen.push({ status: answer?.status ?? 0, retryAfter: answer?.headers.get('retry-after') ?? null, at: performance.now() });
-    return answer;
+    try {
+      const answer = await call(url, method, path, { headers, body });
+      seen.push({ status: answer.status, retryAfter: answer.headers.get('retry-after'), at: performance.now() });
+      return answer;
+    } catch (error) {
+      unanswered.push(reasonOf(error));
+      return undefined;
+    }
   }
   const manage = (path: string, body: unknown) =>
     ask('POST', `/api/management/applications/${slug}/secrets${path}`, { authorization: `Bearer ${adminToken}` }, body);
@@ -79,7 +89,10 @@ export function startSecret(url: string, { slug, key }: TestApplication) {
     await Promise.all([whileRunning((turn) => write(turn + 1)), whileRunning(read)]);
   })();
   return {
+    /** Its answers. */
     seen,
+    /** Why requests had no answer. */
+    unanswered,
     /** Reads that gave an older value than the last one whose write was acknowledged before. */
     stale,
     async stop(): Promise<void> {
