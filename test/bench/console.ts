@@ -44,7 +44,7 @@ async function setUp() {
 }
 
 /** @returns the cookies of a person who has logged in */
-async function cookiesOf(port: number): Promise<string> {
+export async function cookiesOf(port: number): Promise<string> {
   const browser = createBrowser(`http://127.0.0.1:${port}`);
   const { status } = await browser.logIn();
   if (status !== 303) throw new Error(`the login was answered ${status}`);

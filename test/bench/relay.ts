@@ -1,6 +1,5 @@
 // The relay: signed deliveries of 21 KB, scored, reserved and confirmed, against bare HTTP with an HMAC, JSON.parse and a confirmed publish of the same
 // message, and of the same bytes without headers.
-import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import { temporaryDirectory } from '../support/guard.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRabbitmq } from '../support/rabbitmq.ts';
 import { type Bench, type BenchRow, compare, connectionCounts, interleaved, median, type Pace, type Sides } from './support/bench.ts';
+import { deliveryHeaders, deliveryPath } from './support/forge-delivery.ts';
 import type { PacedLoad, PacedResult } from './support/paced-load.ts';
 import { runProgram, startBound, startService } from './support/programs.ts';
 import { needWrk, type Request, runWrk } from './support/wrk.ts';
@@ -30,17 +30,8 @@ async function prepareDelivery(directory: string): Promise<Request> {
   if (!nearest) throw new Error('there are no examples');
   const bodyFile = join(directory, 'payload.json');
   await writeFile(bodyFile, nearest.text);
-  const headers = {
-    'Content-Type': 'application/json',
-    'User-Agent': 'GitHub-Hookshot/0000000',
-    'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-    'X-GitHub-Event': nearest.event,
-    'X-GitHub-Hook-ID': '292430182',
-    'X-GitHub-Hook-Installation-Target-ID': '79929171',
-    'X-GitHub-Hook-Installation-Target-Type': 'repository',
-    'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(nearest.text).digest('hex')}`,
-  };
-  return { path: '/Forge', headers, bodyFile };
+  const headers = deliveryHeaders(nearest.text, { event: nearest.event, deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958', secret });
+  return { path: deliveryPath, headers, bodyFile };
 }
 
 async function setUp() {

@@ -1,5 +1,5 @@
 // Measures memory and processor time of processes, and limits memory as a container does: by a cgroup, if this machine allows one.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../services/platform/errors.ts';
 import type { Need } from './need.ts';
@@ -21,14 +21,36 @@ function bytesOf(pid: number, line: 'VmRSS' | 'RssAnon'): number {
 
 const msPerTick = 10; // USER_HZ, which is 100 wherever Linux runs
 
+/** The fields of `/proc/<pid>/stat` from the state on: the third, as proc(5) counts them. */
+const statOf = (pid: number): readonly string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+
 /** The processor time of all its threads. */
 export function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [user = '', system = ''] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11);
+  const [user = '', system = ''] = statOf(pid).slice(11);
   return (Number(user) + Number(system)) * msPerTick;
+}
+
+/** The processor time of a process and of its children, those that have ended among them. */
+export function processorMsBelow(parent: number): number {
+  const [user = '', system = '', usersEnded = '', systemsEnded = ''] = statOf(parent).slice(11);
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === parent);
+  const ofChildren = children.reduce((sum, pid) => sum + processorMsIfAlive(Number(pid)), 0);
+  return [user, system, usersEnded, systemsEnded].reduce((sum, ticks) => sum + Number(ticks), 0) * msPerTick + ofChildren;
+}
+
+const parentOf = (pid: number) => ifAlive(() => Number(statOf(pid)[1]));
+const processorMsIfAlive = (pid: number) => ifAlive(() => processorMs(pid)) ?? 0;
+
+function ifAlive<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  }
 }
 
 export type MemoryLimit = {

@@ -46,16 +46,22 @@ export const median = (values: readonly number[]): number => {
   return ((lower ?? NaN) + (upper ?? NaN)) / 2;
 };
 
-export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+export type Goal = { readonly atLeast?: number; readonly atMost?: number };
 
-/** Compares neighbouring rounds, so that other work of the machine slows both. */
-export function compare<T>(measured: Measured<T>, of: (value: T) => number, row: Pick<BenchRow, 'measure' | 'unit'> & { readonly goal: Goal }): BenchRow {
+/** Compares neighbouring rounds, so that other work of the machine slows both. Without a goal the row only tells. */
+export function compare<T>(
+  measured: Measured<T>,
+  of: (value: T) => number,
+  { measure, unit, goal: { atLeast, atMost } = {} }: Pick<BenchRow, 'measure' | 'unit'> & { readonly goal?: Goal },
+): BenchRow {
   const [ours, bound] = [measured.ours.map(of), measured.bound.map(of)];
   const ratio = median(ours.map((value, round) => value / (bound[round] ?? NaN)));
-  const [goal, isMet] =
-    'atLeast' in row.goal ? [`≥ ${row.goal.atLeast.toFixed(2)}`, ratio >= row.goal.atLeast] : [`≤ ${row.goal.atMost.toFixed(2)}`, ratio <= row.goal.atMost];
-  return { measure: row.measure, unit: row.unit, ours: median(ours), bound: median(bound), ratio, goal, isMet };
+  const goal = atLeast !== undefined ? `≥ ${atLeast.toFixed(2)}` : atMost !== undefined ? `≤ ${atMost.toFixed(2)}` : noGoal;
+  const isMet = ratio >= (atLeast ?? -Infinity) && ratio <= (atMost ?? Infinity);
+  return { measure, unit, ours: median(ours), bound: median(bound), ratio, goal, isMet };
 }
+
+const noGoal = '';
 
 /** A limit of its own, which is no program's: of what was measured alone. */
 export const within = (measure: string, { ours, most, unit }: { ours: number; most: number; unit: string }): BenchRow => ({
@@ -73,7 +79,15 @@ const number = (value: number) => value.toLocaleString('en', { maximumFractionDi
 export function toTable(rows: readonly BenchRow[]): string {
   const cells = [
     ['measure', 'ours', 'bound', 'unit', 'ratio', 'goal', ''],
-    ...rows.map((row) => [row.measure, number(row.ours), number(row.bound), row.unit, row.ratio.toFixed(2), row.goal, row.isMet ? 'met' : 'MISSED']),
+    ...rows.map((row) => [
+      row.measure,
+      number(row.ours),
+      number(row.bound),
+      row.unit,
+      row.ratio.toFixed(2),
+      row.goal,
+      row.goal === noGoal ? '' : row.isMet ? 'met' : 'MISSED',
+    ]),
   ];
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   return cells.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() + '\n').join('');

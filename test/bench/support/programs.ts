@@ -8,16 +8,22 @@ import { eventually, freePort } from '../../support/wait.ts';
 export type Program = { readonly port: number; readonly pid: number; end(): void };
 
 /** Resolves when the service is ready. */
-export async function startService(name: string, settings: Readonly<Record<string, string>>): Promise<Program> {
-  const port = await freePort();
-  const log = openSync(join(temporaryDirectory('bench'), `${name}.log`), 'w');
+export const startService = (name: string, settings: Readonly<Record<string, string>>): Promise<Program> => startSignalbox(['serve', name], settings);
+
+/** Resolves when the worker is ready; its port is that of its metrics. */
+export const startWorker = (name: string, settings: Readonly<Record<string, string>>): Promise<Program> => startSignalbox(['worker', name, '--loop'], settings);
+
+async function startSignalbox(args: readonly [kind: 'serve' | 'worker', name: string, ...more: string[]], settings: Readonly<Record<string, string>>) {
+  const ports = { serve: await freePort(), worker: await freePort() };
+  const port = ports[args[0]];
+  const log = openSync(join(temporaryDirectory('bench'), `${args[1]}.log`), 'w');
   const main = join(import.meta.dirname, '../../../services/main.ts');
-  const service = spawnGuarded(process.execPath, [main, 'serve', name], {
-    env: { ...process.env, ...settings, PORT: String(port), METRICS_PORT: String(await freePort()) },
+  const program = spawnGuarded(process.execPath, [main, ...args], {
+    env: { ...process.env, ...settings, PORT: String(ports.serve), METRICS_PORT: String(ports.worker) },
     stdio: ['ignore', log, log],
   });
-  await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, { withinMs: 30_000 });
-  return { port, pid: service.pid ?? 0, end: () => end(service) };
+  await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, { withinMs: 120_000 });
+  return { port, pid: program.pid ?? 0, end: () => end(program) };
 }
 
 /** A program of this folder that prints the port that it listens on. */

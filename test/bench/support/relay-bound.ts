@@ -1,16 +1,35 @@
-// The bounds of the relay benchmark: node:http, one HMAC, JSON.parse, one confirmed publish, and nothing else. Arguments: AMQP URL, secret, exchange,
+// The bounds of the relay benchmark: node:http, one HMAC, JSON.parse, one confirmed publish, and nothing else. Arguments: URL of the broker, secret, exchange,
 // and `with headers` or `without headers`: either the message that consumers rely on, in which constants stand for what the relay computes, or its bytes alone.
+// In Postgres the queue is the table `bound.queue`: a publish is an insert and a notification.
 import { createHmac, createSecretKey, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect } from 'amqplib';
+import { connect, type Options } from 'amqplib';
+import pg from 'pg';
 import { messageHeaders } from '../../../services/webhook-relay/contract.ts';
 
-const [amqpUrl = '', secret = '', exchange = '', form = ''] = process.argv.slice(2);
+const [brokerUrl = '', secret = '', exchange = '', form = ''] = process.argv.slice(2);
 const isPlain = form === 'without headers';
 const key = createSecretKey(secret, 'utf8');
-const connection = await connect(amqpUrl, { noDelay: true });
-const channel = await connection.createConfirmChannel();
+const publish = await (brokerUrl.startsWith('amqp') ? publisherToRabbitmq() : publisherToPostgres());
+
+type Publish = (body: Buffer, properties: Options.Publish, published: (isPublished: boolean) => void) => void;
+
+async function publisherToRabbitmq(): Promise<Publish> {
+  const channel = await (await connect(brokerUrl, { noDelay: true })).createConfirmChannel();
+  return (body, properties, published) =>
+    channel.publish(exchange, '', body, { ...properties, persistent: true, mandatory: true }, (error) => published(error === null));
+}
+
+async function publisherToPostgres(): Promise<Publish> {
+  const pool = new pg.Pool({ connectionString: brokerUrl });
+  const text = 'with queued as (insert into bound.queue (headers, body) values ($1, $2)) select pg_notify($3, $4)';
+  return (body, { headers }, published) =>
+    void pool.query({ name: 'publish', text, values: [JSON.stringify(headers), body, 'bound', ''] }).then(
+      () => published(true),
+      () => published(false),
+    );
+}
 
 type Payload = { readonly action?: string; readonly sender?: { readonly login?: string }; readonly installation?: { readonly id?: number } };
 
@@ -52,9 +71,9 @@ const server = createServer((request, response) => {
           ...constants,
         };
     const properties = { messageId, type: 'pull_request', priority: 7, timestamp: Math.floor(now.getTime() / 1000), contentType: 'application/json', headers };
-    channel.publish(exchange, '', body, { ...properties, persistent: true, mandatory: true }, (error) => {
-      response.writeHead(error === null ? 202 : 400, { 'Content-Type': 'application/json' }).end(`{"id":"${messageId}"}`);
-    });
+    publish(body, properties, (isPublished) =>
+      response.writeHead(isPublished ? 202 : 400, { 'Content-Type': 'application/json' }).end(`{"id":"${messageId}"}`),
+    );
   });
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
