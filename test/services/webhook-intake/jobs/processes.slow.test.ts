@@ -120,6 +120,11 @@ describe('cleanup and maintenance as processes', function () {
     await isWaiting();
     await killed.kill();
     await holder.query('rollback');
+    // Postgres ends the sessions of a killed process, and with them its lock, a moment later.
+    await eventually(async () => {
+      const locks = `select 1 from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and locktype = 'advisory'`;
+      expect(await database.rows(locks)).to.deep.equal([]);
+    });
     expect(await runs()).to.deep.equal([{ worker: 'cleanup', status: 'running', error: null }]);
     expect(await start(['worker', 'cleanup']).exited).to.deep.equal(ended(0));
     await database.rows(`update worker_runs set held_until = now() - interval '1 second' where held_until is not null`); // a minute later
