@@ -33,7 +33,8 @@ describeWith(helm, 'images', () => {
 
   it('of a service that has its own make its credentials and migrate its schema, in Jobs of their own', async () => {
     const manifests = await render({ services: { 'webhook-intake': { image: { tag: '8' } } } });
-    const jobs = podsOf(ofKind(manifests, 'Job')).map(({ pod: { spec, metadata } }) => {
+    const own = ofKind(manifests, 'Job').filter(({ metadata }) => /-(credentials|migrate)-/.test(metadata.name));
+    const jobs = podsOf(own).map(({ pod: { spec, metadata } }) => {
       const { image, args = [], env = [] } = spec.containers[0] ?? { image: '' };
       const passwords = env.map(({ name }) => /^POSTGRES_(.*)_PASSWORD$/.exec(name)?.[1] ?? '').filter((name) => name !== '' && name !== 'ADMIN');
       return { component: metadata.labels?.['app.kubernetes.io/component'], image, services: args.filter((arg) => deployables.names.includes(arg)), passwords };

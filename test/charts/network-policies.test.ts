@@ -42,7 +42,9 @@ async function flows(values?: Values): Promise<string[]> {
     return { name: labels['app.kubernetes.io/component'] ?? '', pod: { namespace: 'signalbox', namespaceLabels, labels }, ports: [...ports, unexpected] };
   });
   const names = new Set(inside.map(({ name }) => name));
-  return allowedFlows(ofKind(manifests, 'NetworkPolicy'), [...inside, ...outsiders]).filter((flow) => {
+  // A worker's first run has the pod of its CronJob.
+  const distinct = [...new Map(inside.map((party) => [JSON.stringify(party), party])).values()];
+  return allowedFlows(ofKind(manifests, 'NetworkPolicy'), [...distinct, ...outsiders]).filter((flow) => {
     const [from = '', to = ''] = flow.split(' → ');
     return names.has(from) || names.has(to.replace(/:.*/, ''));
   });

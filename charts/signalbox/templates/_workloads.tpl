@@ -47,7 +47,7 @@
 
 {{/* All facts of a service or worker of files/services.yaml, with a value for those that it does not name */}}
 {{- define "signalbox.facts" -}}
-{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict "events" false -}}
+{{- $none := dict "credentials" list "optionalCredentials" list "broker" "" "redis" false "applications" false "runsWorker" "" "reaches" dict "events" false "runsFirst" false -}}
 {{- mergeOverwrite $none (omit . "workers" "spool" "smtp" "secrets" "oidc" "notificationRules" "sources") | toJson -}}
 {{- end -}}
 
