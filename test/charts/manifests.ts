@@ -68,6 +68,7 @@ export type Manifest = {
 /** The members of all kinds' specs that tests ask for. */
 export type Spec = {
   readonly template?: PodTemplate;
+  readonly concurrencyPolicy?: string;
   readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
   readonly selector?: Selector | Labels;
   readonly replicas?: number;
