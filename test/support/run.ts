@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { closeAll } from './end-of-run.ts';
 import { countLine, type Counts, summaryLine } from './reporter.ts';
 import { createSharedServers } from './shared-servers.ts';
+import { processorMsBelow, procfs } from './usage.ts';
 
 const processes = 4;
 
@@ -132,14 +133,30 @@ function startWorker(queue: (readonly string[])[], results: Result[], turn: stri
     const kept: string[] = [];
     print = isBesideOthers ? (line) => kept.push(line) : (line) => process.stdout.write(line);
     const whole = new Promise<Counts>((resolve) => (counted = resolve));
-    const begun = Date.now();
+    const used = usage(child);
     child.send(file);
     const counts = await Promise.race([whole, ended.then(() => undefined)]);
-    if (isBesideOthers) process.stdout.write(`\n${file} (${Math.round((Date.now() - begun) / 1000)} s)${kept.join('')}`);
+    if (isBesideOthers) process.stdout.write(`\n${file} (${used()})${kept.join('')}`);
     if (counts) results.push({ file, counts, failures: failures ?? [] });
     failures = undefined;
   }
   return { child, work };
+}
+
+/** @returns the seconds since the call, with those of the processor that the process and its children used; shared servers are not among them */
+function usage({ pid }: ChildProcess): () => string {
+  const processorMs = () => (pid === undefined || procfs.missing ? undefined : processorMsBelow(pid));
+  const begun = Date.now();
+  const before = processorMs();
+  return () => {
+    const after = processorMs();
+    const processor = before === undefined || after === undefined ? '' : `, ${seconds(after - before)} s of the processor`;
+    return `${seconds(Date.now() - begun)} s${processor}`;
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
 }
 
 /** The reverse of `countLine`. */
