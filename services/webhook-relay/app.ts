@@ -101,8 +101,12 @@ export function createRelay(given: RelayParts): App {
   });
 }
 
-/** An operator's reads refuse an unknown query parameter: a filter that is misspelt would show everything. */
-const closed = (one: AnyRoute): AnyRoute => (one.method === 'get' && /^\/broker\//i.test(one.path) ? { ...one, isQueryClosed: true } : one);
+/**
+ * An operator's reads refuse an unknown query parameter: a filter that is misspelt would show everything. The three of the interface document have
+ * clients that may send one.
+ */
+const closed = (one: AnyRoute): AnyRoute =>
+  one.method === 'get' && /^\/broker\/(?!connections$|usage$|usage\/current$)/i.test(one.path) ? { ...one, isQueryClosed: true } : one;
 
 const reports = { name: 'Reports', description: 'Senders, and the health of the relay' };
 
