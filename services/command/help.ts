@@ -8,7 +8,7 @@ import { settings as intakeSettings } from '../webhook-intake/config.ts';
 import { settings as relaySettings } from '../webhook-relay/config.ts';
 import { deployables } from './deployables.ts';
 import { serverSettings } from './doctor/servers.ts';
-import { installationSettings, relayCommandSettings } from './installation.ts';
+import { installationSettings, intakeCommandSettings, relayCommandSettings } from './installation.ts';
 import { mostRows } from './sql.ts';
 import { helpText } from './subcommands.ts';
 
@@ -85,6 +85,14 @@ const helps: Readonly<Record<string, string>> = {
     settings: relayCommandSettings,
     notes: ['Each relay answers for the files on its own disk, and for the rows of the database that any relay replays.', inPod],
     examples: ['signalbox spool', 'signalbox spool retry --given-up', 'signalbox spool drop 019b76da-a800-7000-8000-5f3c1e2d4a6b'],
+  }),
+  replay: helpText({
+    settings: intakeCommandSettings,
+    notes: [
+      'Rows of the typed tables that are newer stay. One replay runs at a time, of at most Replay__MaxEvents events; the console shows its progress.',
+      inPod,
+    ],
+    examples: ['signalbox replay --event issues --from 2026-03-15T00:00:00Z --dry-run', 'signalbox replay --repository me/mine --no-notify'],
   }),
   doctor: helpText({
     settings: { ...installationSettings, ...serverSettings },

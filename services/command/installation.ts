@@ -47,12 +47,12 @@ const described: Readonly<Record<ServiceName, Described>> = {
 const { relayUrl, intakeUrl, relayTokens, intakeTokens } = consoleSettings;
 /** For the help of commands that ask the relay. */
 export const relayCommandSettings = { relayUrl, authTokens: optional(relaySettings.authTokens), relayTokens, port: commonSettings.port };
+/** For the help of commands that ask the intake. */
+export const intakeCommandSettings = { intakeUrl, accessTokens: optional(intakeSettings.accessTokens), intakeTokens, port: commonSettings.port };
 /** For the help of commands that ask every service. */
 export const installationSettings = {
   ...relayCommandSettings,
-  intakeUrl,
-  accessTokens: optional(intakeSettings.accessTokens),
-  intakeTokens,
+  ...intakeCommandSettings,
   digestUrl: consoleSettings.digestUrl,
   secretsUrl: consoleSettings.secretsUrl,
   bookmarksUrl: consoleSettings.bookmarksUrl,
@@ -73,7 +73,7 @@ const answerMs = 10_000;
 /** A service that has just started, or is busy, may answer 503 once: after this it is asked again. */
 const busyMs = 1000;
 
-type Call = { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string };
+type Call = { readonly method?: 'GET' | 'POST' | 'DELETE'; readonly path: string; /** Sent as JSON. */ readonly body?: unknown };
 export type Installation = ReturnType<typeof readInstallation>;
 
 /** @throws ConfigError for settings that cannot be read */
@@ -98,7 +98,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
   }
 
   /** @throws Refused, or another Error in words when it cannot be asked */
-  async function ask<S extends Schema>(service: ServiceName, { method = 'GET', path }: Call, contract: S): Promise<AnswerOf<S>> {
+  async function ask<S extends Schema>(service: ServiceName, { method = 'GET', path, body }: Call, contract: S): Promise<AnswerOf<S>> {
     const url = urlOf(service);
     const credential = credentialOf(service);
     if (url === undefined || credential === undefined) throw new Error(notGiven(service));
@@ -106,7 +106,8 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
       fetchFrom(service, `${url}${path}`, {
         method,
         timeoutMs,
-        headers: { Accept: 'application/json', Authorization: credential.header },
+        headers: { Accept: 'application/json', Authorization: credential.header, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       });
     const first = await send();
     const response = method === 'GET' && first.status === 503 ? await sleep(busyMs).then(send) : first;

@@ -1,4 +1,4 @@
-// `signalbox queues`, `brokers`, `spool`, `doctor` and `sql`: what a person on call asks an installation.
+// `signalbox queues`, `brokers`, `spool`, `replay`, `doctor` and `sql`: what a person on call asks an installation.
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Environment } from '../platform/config/config.ts';
 import { dataFolderOption, withDataFolder } from './subcommands.ts';
@@ -25,6 +25,7 @@ export function addOnCall(command: Command, parts: Parts): void {
   addQueues(command, parts);
   addBrokers(command, parts);
   addSpool(command, parts);
+  addReplay(command, parts);
   addDoctor(command, parts);
   addSql(command, parts);
 }
@@ -80,6 +81,35 @@ function addSpool(command: Command, parts: Parts): void {
       const installation = await installationOf(parts, data);
       if (action === 'list') return listSpooled(installation, { print, json, limit });
       return (action === 'retry' ? retrySpooled : dropSpooled)(installation, { ids, isGivenUp: givenUp }, print);
+    });
+}
+
+/** The options that choose events: members of the request, as commander names them. */
+const replayFilters = {
+  '--event <kind>': 'events of this kind, such as issues',
+  '--action <action>': 'events of this action, such as opened',
+  '--repository <owner/name>': 'events of this repository',
+  '--sender <login>': 'events that this account caused',
+  '--source <source>': 'forge, or the name of a direct source',
+  '--forge <forge>': 'events of this forge, such as github.com',
+  '--delivery-id <id>': 'the event of this delivery',
+  '--from <time>': 'received at this time or later, such as 2026-03-15T00:00:00Z',
+  '--to <time>': 'received before this time',
+  '--resume <run>': 'instead of these: the events that a run has left',
+} as const;
+
+type ReplayGiven = { readonly data: string; readonly notify: boolean; readonly dryRun: boolean } & Readonly<Record<string, string | boolean>>;
+
+function addReplay(command: Command, parts: Parts): void {
+  const replaying = command.command('replay').description('take stored events through the notification rules and the typed tables once more');
+  for (const [flags, description] of Object.entries(replayFilters)) replaying.option(flags, description);
+  replaying
+    .option('--no-notify', 'leave the notification rules out')
+    .option('--dry-run', 'only say which events it would be', false)
+    .addOption(dataFolderOption())
+    .action(async ({ data, ...body }: ReplayGiven) => {
+      const { replay } = await import('./replay.ts');
+      await replay(await installationOf(parts, data), body, parts.print);
     });
 }
 

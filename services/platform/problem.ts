@@ -83,13 +83,14 @@ export const Common = problems({
   unavailable: plain(503, 'Service Unavailable'),
 });
 
-const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional() });
+const ProblemBody = z.looseObject({ title: z.string(), detail: z.string().optional(), errors: z.record(z.string(), z.array(z.string())).optional() });
 
-/** The reason in the body of a refusal, for a command that shows it to its user. */
+/** The reason in the body of a refusal, for a command that shows it to its user: the faults of the request, where it has some. */
 export function saidIn(text: string): string {
   try {
-    const { title, detail } = ProblemBody.parse(JSON.parse(text));
-    return detail ?? title;
+    const { title, detail, errors = {} } = ProblemBody.parse(JSON.parse(text));
+    const faults = Object.entries(errors).map(([member, reasons]) => `${member} ${reasons.join(', ')}`);
+    return faults.length > 0 ? faults.join('; ') : (detail ?? title);
   } catch {
     return 'no problem document';
   }

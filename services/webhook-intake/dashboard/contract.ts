@@ -210,6 +210,12 @@ export const Redelivery = z
     examples: [{ deliveryId: '72d3162e-cc78-11e3-81ab-4c9367dc0958', hook: 'repos/me/mine/hooks/7' }],
   });
 
+export const ReplayPlan = z
+  .object({
+    count: Count.meta({ description: 'How many events would be replayed' }),
+    ids: z.array(z.uuid()).meta({ description: 'The first 20 of them, the oldest first', examples: [['019b76da-a800-7000-8000-5f3c1e2d4a6b']] }),
+  })
+  .meta({ id: 'ReplayPlan', description: 'The events that a replay would take' });
 export const ReplayRun = AcceptedRun.extend({ count: Count.meta({ description: 'How many events it replays' }) }).meta({
   id: 'ReplayRun',
   description: 'A replay that will begin',

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { answer, type AnyRoute, route } from '../../platform/http/route.ts';
 import { Common } from '../../platform/problem.ts';
-import { Count, isGuid, queryBoolean, TimestampInput } from '../../platform/schema.ts';
+import { isGuid, queryBoolean, TimestampInput } from '../../platform/schema.ts';
 import { Problems, SenderClass } from '../contract.ts';
-import { ReplayRun } from '../dashboard/contract.ts';
+import { ReplayPlan, ReplayRun } from '../dashboard/contract.ts';
 import type { EventFilter } from '../dashboard/event-filter.ts';
 import type { DashboardStore, EventKey } from '../dashboard/store.ts';
 import type { Runner } from '../jobs/runner.ts';
@@ -53,13 +53,6 @@ const ReplayRequest = z
     error: 'is needed, or another filter, or resume without any',
   })
   .meta({ id: 'ReplayRequest', description: 'The events of a replay', examples: [{ event: 'issues', from: '2026-03-15T00:00:00Z', notify: false }] });
-
-const ReplayPlan = z
-  .object({
-    count: Count.meta({ description: 'How many events would be replayed' }),
-    ids: z.array(z.uuid()).meta({ description: 'The first 20 of them, the oldest first', examples: [['019b76da-a800-7000-8000-5f3c1e2d4a6b']] }),
-  })
-  .meta({ id: 'ReplayPlan', description: 'The events that a replay would take' });
 
 /** Asked for at once while the events of a filter are gathered, and how long that may take. */
 const keysAtOnce = 1000;

@@ -1,0 +1,17 @@
+// `signalbox replay`: takes stored events through the notification rules and the typed tables once more.
+import { z } from 'zod';
+import { ReplayPlan, ReplayRun } from '../webhook-intake/dashboard/contract.ts';
+import { numberText } from './figures.ts';
+import type { Installation } from './installation.ts';
+
+type Replay = Readonly<Record<string, string | boolean>> & { readonly notify: boolean; readonly dryRun: boolean };
+
+const answers = z.union([ReplayRun, ReplayPlan]);
+
+/** @throws Error in words when the intake cannot be asked, or refuses */
+export async function replay(installation: Installation, body: Replay, print: (text: string) => void): Promise<void> {
+  const answer = await installation.ask('webhook-intake', { method: 'POST', path: '/api/v1/events/replay', body }, answers);
+  if ('runId' in answer) return print(`run ${answer.runId} replays ${numberText(answer.count)} events\n`);
+  const more = answer.count > answer.ids.length ? ['…'] : [];
+  print([`${numberText(answer.count)} events would be replayed`, ...answer.ids, ...more].map((line) => `${line}\n`).join(''));
+}
