@@ -119,12 +119,14 @@ export type Form = {
   readonly faults?: Faults | undefined;
   readonly submit: string;
   readonly cancel?: string | undefined;
+  /** Buttons beside those. */
+  readonly further?: ComponentChildren;
   readonly isUpload?: boolean;
   /** Where the script asks how far an upload is. */
   readonly progressPath?: string;
 };
 
-export const form = (locale: Locale, { path, faults, submit, cancel, isUpload, progressPath }: Form, ...fields: ComponentChildren[]): VNode =>
+export const form = (locale: Locale, { path, faults, submit, cancel, further, isUpload, progressPath }: Form, ...fields: ComponentChildren[]): VNode =>
   h(
     'form',
     { class: 'entry', method: 'post', action: path, ...(isUpload && { enctype: 'multipart/form-data' }) },
@@ -134,6 +136,7 @@ export const form = (locale: Locale, { path, faults, submit, cancel, isUpload, p
       'div',
       { class: 'buttons' },
       h('button', { class: 'primary' }, submit),
+      further,
       cancel === undefined ? null : h('a', { class: 'button plain', href: cancel }, locale.t.view.form.cancel),
     ),
     // Shown by the script while the file is on its way.

@@ -17,7 +17,9 @@ import { type Branch, folderOptions, foldersOf, namesIn, path, type Saved, treeO
 const Preview = z.object({ title: z.string(), description: z.string(), thumbnail: z.string(), existing: z.array(Bookmark) });
 
 /** A phone's share sheet sends the address as `url`, or within `text`. */
-const NewQuery = z.object({ url: z.string().optional(), title: z.string().optional(), text: z.string().optional() });
+const text = z.string().optional();
+/** The look-up keeps what else was entered. */
+const NewQuery = z.object({ url: text, title: text, text, description: text, tags: text, folder: text });
 
 type Entry = {
   readonly url: string;
@@ -42,14 +44,14 @@ const add = page({
     const given = query.title ?? '';
     const title = given === '' ? (page?.title ?? '') : given;
     const hint = page && (title === '' ? bookmarks.notLookedUp : bookmarks.lookedUp);
-    const entry = { ...nothing, url: shared, title, description: page?.description ?? '' };
+    const { tags = '', folder = '', description = '' } = query;
+    const entry = { ...nothing, url: shared, title, description: description || (page?.description ?? ''), tags, folder };
     return {
       title: bookmarks.add,
       body: [
         head(visit, bookmarks.add),
         warning(visit, page?.existing ?? []),
-        shared === '' ? lookUp(visit) : null,
-        entryForm(visit, { action: path, entry, hint, tree: await treeFor(visit) }),
+        entryForm(visit, { action: path, entry, hint, tree: await treeFor(visit), further: lookUp(visit) }),
         shared === '' ? bookmarklet(visit) : null,
       ],
     };
@@ -99,14 +101,9 @@ function bookmarklet({ locale }: Pick<Visit, 'locale'>): VNode {
   );
 }
 
-/** Without an address the page is looked up first; the form below takes everything by hand. */
+/** Asks for the form once more, with the title of the page at the address; the Enter key saves. */
 const lookUp = ({ locale }: Pick<Visit, 'locale'>): VNode =>
-  h(
-    'form',
-    { class: 'inline', action: `${path}/new` },
-    field(locale, { kind: 'url', name: 'url', label: locale.t.bookmarks.address, isRequired: true }),
-    h('button', null, locale.t.bookmarks.lookUp),
-  );
+  h('button', { formaction: `${path}/new`, formmethod: 'get', formnovalidate: true }, locale.t.bookmarks.lookUp);
 
 const treeFor = async (visit: Pick<Visit, 'ask' | 'locale'>): Promise<readonly Branch[]> => treeOf(await foldersOf(visit), visit.locale.format.compare);
 
@@ -118,14 +115,15 @@ type EntryForm = {
   readonly etag?: string | undefined;
   readonly hint?: string | undefined;
   readonly faults?: Faults;
+  readonly further?: VNode;
 };
 
-function entryForm({ locale }: Pick<Visit, 'locale'>, { action: to, entry, tree, etag, hint, faults }: EntryForm): VNode {
+function entryForm({ locale }: Pick<Visit, 'locale'>, { action: to, entry, tree, etag, hint, faults, further }: EntryForm): VNode {
   const { bookmarks } = locale.t;
   const options = folderOptions(tree, bookmarks.noFolder);
   return form(
     locale,
-    { path: to, submit: bookmarks.save, cancel: path, faults },
+    { path: to, submit: bookmarks.save, cancel: path, faults, further },
     etag === undefined ? null : hiddenFields({ etag }),
     field(locale, { kind: 'url', name: 'url', label: bookmarks.address, value: entry.url, isRequired: true, faults }),
     field(locale, { kind: 'text', name: 'title', label: bookmarks.title, value: entry.title, isRequired: true, hint, faults }),
@@ -187,12 +185,12 @@ const edit = page({
   role: 'editor',
   params: ById,
   async show(visit) {
-    const { params, locale } = visit;
+    const { params } = visit;
     const [{ entry, etag }, tree] = await Promise.all([stored(visit, params.id), treeFor(visit)]);
     const { url, title } = entry;
     return {
       title,
-      body: [head(visit, title), h('p', null, externalLink(locale, url)), entryForm(visit, { action: `${path}/${params.id}`, entry, tree, etag })],
+      body: [head(visit, title), h('p', null, externalLink(url)), entryForm(visit, { action: `${path}/${params.id}`, entry, tree, etag })],
     };
   },
 });

@@ -27,6 +27,12 @@ describe('console bookmarks', () => {
   };
   const titles = async () => (await catalogue.database.driver.query('select title from bookmarks')).rows.map(({ title }) => title);
 
+  it('looks a page up with what else was entered', async () => {
+    const { text } = await (await console.loggedIn()).get('/bookmarks/new?url=not+an+address&title=Flood+maps&description=By+year&tags=maps');
+    expect(text).to.include('value="Flood maps"').and.include('>By year</textarea>').and.include('value="maps"').and.include('formaction="/bookmarks/new"');
+    expect(text.match(/name="url"/g)).to.have.length(1);
+  });
+
   it('has no address of its own in its pages: the browser knows it', async () => {
     const { text } = await (await console.loggedIn()).get('/bookmarks/new');
     expect(text).to.include('Add to Signalbox').and.not.include(new URL(console.url).host);
