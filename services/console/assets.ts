@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { answer, type AnyRoute, Content, route } from '../platform/http/route.ts';
 import { Common } from '../platform/problem.ts';
 import type { AssetPaths } from './view/frame.ts';
+import { iconRules } from './view/icons.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url));
 const namesIn = (folder: string, ending: string) => readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(ending));
@@ -29,11 +30,12 @@ const pack = (bytes: Buffer, coding: Coding) =>
 function style(): string {
   const names = namesIn('assets/styles/', '.css').sort((one, other) => Number(other === 'base.css') - Number(one === 'base.css') || one.localeCompare(other));
   const sheets = names.map((name) => read(`assets/styles/${name}`).toString());
-  return sheets
+  const rules = sheets
     .join('\n')
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,]) ?/g, '$1');
+  return rules + iconRules();
 }
 
 const importLine = /^import (?:type )?(?:\{[^}]*\} from )?'(?:\.\/([\w-]+\.ts))';\n/gm;

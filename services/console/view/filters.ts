@@ -106,7 +106,12 @@ export const chips = (locale: Locale, label: string, entries: readonly Chip[]): 
     'nav',
     { class: 'chips', 'aria-label': label },
     entries.map(({ label: name, href, count, isCurrent, key }) =>
-      h('a', { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key }, name, count === undefined ? null : countOf(locale, count)),
+      h(
+        'a',
+        { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key },
+        h('span', null, name),
+        count === undefined ? null : countOf(locale, count),
+      ),
     ),
   );
 

@@ -47,6 +47,18 @@ export function icon(name: IconName, label?: string): VNode {
   return known;
 }
 
+/** The class of an element that shows the icon by its style: rows have many, each of which would be two elements more. */
+export const iconClass = (name: IconName): string => `i-${name}`;
+
+/** The rules of these classes. */
+export const iconRules = (): string =>
+  Object.entries(paths)
+    .map(([name, path]) => `.i-${name}{--icon:url("data:image/svg+xml,${encodeURI(outlined(path))}")}`)
+    .join('');
+
+const outlined = (path: string) =>
+  `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='black' stroke-width='1.6' stroke-linecap='round' stroke-linejoin='round'><path d='${path}'/></svg>`;
+
 function draw(name: IconName, label: string | undefined): VNode {
   const meaning = label === undefined ? { 'aria-hidden': 'true' } : { role: 'img', 'aria-label': label };
   return h('svg', { class: 'icon', viewBox: '0 0 20 20', ...meaning }, h('path', { d: paths[name] }));

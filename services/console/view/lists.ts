@@ -1,6 +1,6 @@
 // Lists: tables, cards and lines, whose rows are moved through by keys and changed where they stand.
 import { type ComponentChildren, h, type VNode } from './elements.ts';
-import { icon, type IconName } from './icons.ts';
+import { icon, iconClass, type IconName } from './icons.ts';
 import type { Locale } from './locale.ts';
 
 /** Attributes of the element around rows; the script finds it by them. */
@@ -90,7 +90,7 @@ export type Action = {
   readonly tone?: 'primary' | 'danger' | 'plain';
   /** One field beside those of the form. */
   readonly field?: readonly [name: string, value: string];
-  /** Shown as its icon where there is little room for words: in rows on a wide screen. */
+  /** Shown as its icon alone where the icons of many rows say it: on a wide screen. */
   readonly isIconOnly?: true;
 };
 
@@ -105,7 +105,7 @@ export function actionButton({ path, label, icon: image, key, inPlace, tone, fie
     {
       ...(form !== null && { form }),
       formaction: path,
-      class: [tone, isIconOnly && 'only'].filter(Boolean).join(' ') || undefined,
+      class: [tone, isIconOnly && image && onlyIcon(image)].filter(Boolean).join(' ') || undefined,
       'data-key': key,
       'data-key-label': label,
       'data-in-place': inPlace,
@@ -113,10 +113,12 @@ export function actionButton({ path, label, icon: image, key, inPlace, tone, fie
       value: field?.[1],
       title: isIconOnly && (key === undefined ? label : `${label} (${key})`),
     },
-    image ? icon(image) : null,
-    h('span', null, label),
+    image && !isIconOnly ? [icon(image), h('span', null, label)] : label,
   );
 }
+
+/** The classes of a button or a link whose text is seen on a phone only. */
+export const onlyIcon = (image: IconName): string => `only ${iconClass(image)}`;
 
 export const actionBar = (...actions: ComponentChildren[]): VNode => h('div', { class: 'buttons' }, ...actions);
 

@@ -6,7 +6,7 @@ import type { Locale } from './locale.ts';
 import { menu } from './menu.ts';
 import { keysDialog } from './keys-dialog.ts';
 import { noticeOf } from './notice.ts';
-import { count, keyCap } from './texts.ts';
+import { count, elsewhereNote, keyCap } from './texts.ts';
 
 export type Page = {
   /** The title of the browser's tab; the page has its own `pageHead`. */
@@ -35,6 +35,7 @@ export function document(frame: Frame, page: Page): VNode {
       noticeOf(locale, frame.notice),
       h('main', { id: 'content', tabindex: -1, class: person ? 'page' : 'page alone' }, page.body),
       person ? keysDialog(locale, shownAreas(frame)) : null,
+      elsewhereNote(locale),
     ),
   );
 }

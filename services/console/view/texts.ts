@@ -1,6 +1,6 @@
 // Small pieces of text: times, links to other sites, badges, keys.
 import { type ComponentChildren, h, type VNode } from './elements.ts';
-import { icon } from './icons.ts';
+import { iconClass } from './icons.ts';
 import type { Locale } from './locale.ts';
 
 const utc = (at: Date) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -23,19 +23,24 @@ export function safeUrl(text: string): URL | undefined {
   return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url : undefined;
 }
 
+const outside = iconClass('outside');
+const elsewhere = 'elsewhere';
+/** Said of each link to another site: once in a page. */
+export const elsewhereNote = ({ t }: Locale): VNode => h('span', { id: elsewhere, hidden: true }, t.view.opensElsewhere);
+
 type Linked = { readonly content: ComponentChildren; readonly isRowLink: boolean };
 
 /** A link to another site; mere text where the address is none that a browser may open. */
-export const externalLink = (locale: Locale, url: string, content: ComponentChildren = url): VNode => linkTo(locale, url, { content, isRowLink: false });
+export const externalLink = (url: string, content: ComponentChildren = url): VNode => linkTo(url, { content, isRowLink: false });
 
 /** As `externalLink`, for the link of a row that `o` opens. */
-export const externalRowLink = (locale: Locale, url: string, content: ComponentChildren): VNode => linkTo(locale, url, { content, isRowLink: true });
+export const externalRowLink = (url: string, content: ComponentChildren): VNode => linkTo(url, { content, isRowLink: true });
 
-function linkTo({ t }: Locale, url: string, { content, isRowLink }: Linked): VNode {
+function linkTo(url: string, { content, isRowLink }: Linked): VNode {
   const safe = safeUrl(url);
   if (!safe) return h('span', { title: url }, content);
-  const attributes = { class: isRowLink ? 'outside row-link' : 'outside', rel: 'noreferrer noopener', href: safe.href, 'data-open': isRowLink || undefined };
-  return h('a', attributes, content, icon('outside', t.view.opensElsewhere));
+  const looks = { class: isRowLink ? `${outside} row-link` : outside, 'aria-describedby': elsewhere, 'data-open': isRowLink || undefined };
+  return h('a', { ...looks, rel: 'noreferrer noopener', href: safe.href }, content);
 }
 
 /** `www.` says nothing. */

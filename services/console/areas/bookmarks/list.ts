@@ -5,7 +5,7 @@ import { Bookmark, type Counts } from '../../../bookmarks/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, pageRows } from '../../pages.ts';
 import { type Chip, chips, filterForm } from '../../view/filters.ts';
-import { actionBar, actionButton, actionsFormElement, bulkBar, rowList, selectBox } from '../../view/lists.ts';
+import { actionBar, actionButton, actionsFormElement, bulkBar, onlyIcon, rowList, selectBox } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { icon } from '../../view/icons.ts';
 import { pager, withQuery } from '../../view/pager.ts';
@@ -151,7 +151,7 @@ const rows = (locale: Locale, items: readonly Saved[], mayChange: boolean): VNod
     idOf: ({ id }) => id,
     content: (bookmark) => [
       mayChange ? selectBox(locale, bookmark.id, bookmark.title) : null,
-      h('div', { class: 'text' }, externalRowLink(locale, bookmark.url, bookmark.title), about(locale, bookmark), excerpt(bookmark.description)),
+      h('div', { class: 'text' }, externalRowLink(bookmark.url, bookmark.title), about(locale, bookmark), excerpt(bookmark.description)),
       mayChange ? buttons(locale, bookmark) : null,
     ],
   });
@@ -179,9 +179,8 @@ function buttons(locale: Locale, { id, favorite }: Saved): VNode {
     actionButton({ ...look, ...mark, path: `${path}/${id}/favorite`, icon: 'like', key: '*', inPlace: 'stay' }),
     h(
       'a',
-      { class: 'button plain only', href: `${path}/${id}`, title: `${bookmarks.edit} (e)`, 'data-key': 'e', 'data-key-label': bookmarks.edit },
-      icon('edit'),
-      h('span', null, bookmarks.edit),
+      { class: `button plain ${onlyIcon('edit')}`, href: `${path}/${id}`, title: `${bookmarks.edit} (e)`, 'data-key': 'e', 'data-key-label': bookmarks.edit },
+      bookmarks.edit,
     ),
     actionButton({ ...look, path: `${path}/${id}/delete`, label: bookmarks.delete, icon: 'delete', key: 'd', inPlace: 'leave' }),
   );

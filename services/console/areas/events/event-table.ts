@@ -1,6 +1,6 @@
 // The table of the event log, whose rows also come by the stream that lists follow.
 import { h, type VNode } from '../../view/elements.ts';
-import { type Column, rowLink } from '../../view/lists.ts';
+import { type Column, onlyIcon, rowLink } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, time, type Tone } from '../../view/texts.ts';
 import type { ShownEvent } from './event-filter.ts';
@@ -49,11 +49,15 @@ export function eventColumns(locale: Locale): readonly Column<ShownEvent>[] {
 }
 
 const copyButton = (label: string, text: string): VNode =>
-  h(
-    'button',
-    { type: 'button', class: 'plain only', 'data-copy-text': text, 'data-key': 'y', 'data-key-label': label, 'aria-label': label, title: label },
-    h('svg', { class: 'icon', viewBox: '0 0 20 20', 'aria-hidden': 'true' }, h('path', { d: 'M7.5 7.5h9v9h-9ZM5 12.5H3.5v-9h9V5' })),
-  );
+  h('button', {
+    type: 'button',
+    class: `plain ${onlyIcon('copy')}`,
+    'data-copy-text': text,
+    'data-key': 'y',
+    'data-key-label': label,
+    'aria-label': label,
+    title: label,
+  });
 
 /** Where an event belongs, in a line. */
 export const eventLine = (locale: Locale, { repository, sender, forge, source, receivedAt }: ShownEvent): VNode =>

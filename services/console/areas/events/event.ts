@@ -115,7 +115,7 @@ function summary(locale: Locale, event: Detail, payload: unknown): VNode {
     ...(original !== '' && original !== kindOf(event) ? ([[events.original, original]] as const) : []),
     [events.repository, repository && filtered({ repository }, repository)],
     [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${senderClass}`) : null]],
-    [events.links, linksIn(payload).map(({ label, url }) => h('div', null, externalLink(locale, url, label)))],
+    [events.links, linksIn(payload).map(({ label, url }) => h('div', null, externalLink(url, label)))],
     [events.source, event.forge ?? event.source],
     [events.score, [scoreBadge(locale, score), isCoreFunction ? quiet(` ${events.coreFunction}`) : null]],
     [events.bytes, locale.format.bytes(event.bytes)],

@@ -235,7 +235,7 @@ export function typedColumns(locale: Locale, { main, link, columns, name, path }
         const address = link && textAt(row, ...link);
         const label = main(row);
         return [
-          address === undefined ? h('span', { class: 'strong' }, label) : externalRowLink(locale, address, label),
+          address === undefined ? h('span', { class: 'strong' }, label) : externalRowLink(address, label),
           row.deletedAt === null ? null : [' ', badge('plain', events.deleted)],
         ];
       },

@@ -28,7 +28,7 @@ const list = page({
     const columns = [
       { label: links.author, kind: 'main', cell: ({ id, name }: Author) => rowLink(`${path}/${id}`, name) },
       { label: links.handle, cell: ({ handle }: Author) => handle && `@${handle}` },
-      { label: links.domain, kind: 'minor', cell: ({ customDomain }: Author) => customDomain && externalLink(locale, `https://${customDomain}`, customDomain) },
+      { label: links.domain, kind: 'minor', cell: ({ customDomain }: Author) => customDomain && externalLink(`https://${customDomain}`, customDomain) },
       { label: links.linksCount, kind: 'number', cell: ({ linkCount }: Author) => locale.format.number(linkCount) },
       { label: links.liked, kind: 'number', cell: ({ interactionCounts }: Author) => interactionCounts && likedShare(locale, interactionCounts) },
     ] as const;

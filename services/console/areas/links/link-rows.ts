@@ -56,7 +56,7 @@ export const linkRows = (locale: Locale, items: readonly Link[], may: May): VNod
       h(
         'div',
         { class: 'text' },
-        externalRowLink(locale, link.url, link.title),
+        externalRowLink(link.url, link.title),
         dotted(
           hostOf(link.url),
           link.authorNames.join(', '),
@@ -80,7 +80,7 @@ export const decidedRows = (locale: Locale, items: readonly Pick<Link, 'id' | 'u
       h(
         'div',
         { class: 'text' },
-        externalRowLink(locale, link.url, link.title),
+        externalRowLink(link.url, link.title),
         dotted(hostOf(link.url), statusBadge(locale, link.status), h('a', { href: `/links/${link.id}` }, locale.t.links.details)),
       ),
       buttonsOf(locale, link, may),

@@ -150,7 +150,7 @@ const one = page({
           'div',
           { class: 'card' },
           detailList([
-            [links.address, externalLink(locale, link.url)],
+            [links.address, externalLink(link.url)],
             [links.status, statusBadge(locale, link.status)],
             [links.firstSeen, time(locale, link.firstSeen, 'whole')],
             [links.lastSeen, time(locale, link.lastSeen, 'whole')],

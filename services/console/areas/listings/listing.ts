@@ -92,7 +92,7 @@ function details(locale: Locale, listing: Listing): VNode {
   const { words, types, columns, map } = locale.t.listings;
   const { latitude, longitude, baths, beds } = listing;
   const members: [name: string, value: ComponentChildren][] = [
-    [columns.source, externalLink(locale, listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl)],
+    [columns.source, externalLink(listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl)],
     [words.type, types[listing.propertyType]],
     [words.bedsTitle, beds > 0 ? beds : null],
     [words.bathsTitle, baths > 0 ? baths : null],
@@ -168,7 +168,7 @@ function sameFlat(locale: Locale, { duplicates = [] }: Listing): VNode | null {
           'div',
           { class: 'text' },
           rowLink(`/listings/${id}`, address),
-          dotted(locale.format.money(priceMonthly, currency), externalLink(locale, sourceUrl, hostOf(sourceUrl) || sourceUrl), statuses[status]),
+          dotted(locale.format.money(priceMonthly, currency), externalLink(sourceUrl, hostOf(sourceUrl) || sourceUrl), statuses[status]),
         ),
     }),
   );

@@ -106,9 +106,7 @@ function tiled({ locale }: Pick<Visit, 'locale'>, { url, attribution, library }:
     'data-whole': island.join(','),
     'data-places': withQuery(placesPath, { ...kept, bbox: undefined }),
   };
-  const parts = attribution
-    .split(/(https?:\/\/\S+)/)
-    .map((part, index) => (index % 2 === 0 ? part : externalLink(locale, part, URL.parse(part)?.host ?? part)));
+  const parts = attribution.split(/(https?:\/\/\S+)/).map((part, index) => (index % 2 === 0 ? part : externalLink(part, URL.parse(part)?.host ?? part)));
   return [
     h('div', { class: 'tiled', role: 'group', 'aria-label': title, hidden: true, ...data }),
     h('p', { class: 'quiet' }, h('span', { class: 'by-touch' }, `${byTouch} `), h('span', { class: 'by-wheel' }, `${byWheel} `), parts),

@@ -2,8 +2,7 @@
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { Property, Status } from '../../../listings/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { icon } from '../../view/icons.ts';
-import { actionBar, actionButton, keyedBox, rowLink, rowList, table } from '../../view/lists.ts';
+import { actionBar, actionButton, keyedBox, onlyIcon, rowLink, rowList, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, externalLink, hostOf, safeUrl, time } from '../../view/texts.ts';
 
@@ -58,9 +57,8 @@ const decisions = ({ locale, status }: RowParts, { ids }: Flat, isIconOnly: bool
 const noteLink = ({ locale }: RowParts, { id, notes }: Listing) =>
   h(
     'a',
-    { class: 'button plain only', href: `/listings/${id}#field-notes`, 'data-key': 'n', 'data-key-label': locale.t.listings.note.write },
-    icon('edit'),
-    h('span', { class: 'unseen' }, notes ? locale.t.listings.note.edit : locale.t.listings.note.write),
+    { class: `button plain ${onlyIcon('edit')}`, href: `/listings/${id}#field-notes`, 'data-key': 'n', 'data-key-label': locale.t.listings.note.write },
+    notes ? locale.t.listings.note.edit : locale.t.listings.note.write,
   );
 
 export const cardList = (parts: RowParts, label: string, flats: readonly Flat[]): VNode =>
@@ -80,7 +78,7 @@ function card(parts: RowParts, flat: Flat): ComponentChildren {
     ),
     h('h2', { class: 'address' }, rowLink(`/listings/${listing.id}`, listing.address)),
     facts(locale, listing),
-    dotted(externalLink(locale, listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl), time(locale, listing.receivedAt, 'ago')),
+    dotted(externalLink(listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl), time(locale, listing.receivedAt, 'ago')),
     duplicates(locale, listing),
     listing.notes ? h('p', { class: 'note-text' }, listing.notes) : null,
     mayDecide ? actionBar(decisions(parts, flat, false), noteLink(parts, listing)) : null,
@@ -109,7 +107,7 @@ export const denseTable = (parts: RowParts, caption: string, flats: readonly Fla
       },
       { label: columns.rent, kind: 'number', cell: ({ listing }) => price(locale, listing) },
       { label: columns.facts, cell: ({ listing }) => facts(locale, listing) },
-      { label: columns.source, kind: 'minor', cell: ({ listing }) => externalLink(locale, listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl) },
+      { label: columns.source, kind: 'minor', cell: ({ listing }) => externalLink(listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl) },
       { label: columns.received, cell: ({ listing }) => time(locale, listing.receivedAt) },
       ...(mayDecide
         ? [{ label: columns.actions, kind: 'actions', cell: (flat: Flat) => actionBar(decisions(parts, flat, true), noteLink(parts, flat.listing)) } as const]

@@ -53,10 +53,7 @@ const links: Source = {
     const { data } = await digest.get('/api/links', LinkPage, { search: q, per_page: most });
     return data.map(({ id, title, url, authorNames, firstSeen }) => ({
       id,
-      content: lines(
-        rowLink(pathOf`/links/${id}`, title),
-        dotted(externalLink(locale, url, hostOf(url)), locale.format.list(authorNames), time(locale, firstSeen)),
-      ),
+      content: lines(rowLink(pathOf`/links/${id}`, title), dotted(externalLink(url, hostOf(url)), locale.format.list(authorNames), time(locale, firstSeen))),
     }));
   },
 };
@@ -84,7 +81,7 @@ const bookmarks: Source = {
     const items = await service.get('/api/bookmarks', z.array(Bookmark), { q, limit: most });
     return items.map(({ id, title, url, tags }) => ({
       id,
-      content: lines(externalRowLink(locale, url, title), dotted(hostOf(url), locale.format.list(tags))),
+      content: lines(externalRowLink(url, title), dotted(hostOf(url), locale.format.list(tags))),
     }));
   },
 };

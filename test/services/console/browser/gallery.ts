@@ -67,7 +67,7 @@ export function queue({ locale }: Frame): VNode {
           'div',
           { class: 'text' },
           rowLink(`/links/${id}`, title),
-          dotted(externalLink(locale, url, hostOf(url) || url), time(locale, at), `score ${locale.format.number(score)}`),
+          dotted(externalLink(url, hostOf(url) || url), time(locale, at), `score ${locale.format.number(score)}`),
         ),
         actionBar(
           actionButton({ path: `/links/${id}/like`, label: 'Like', icon: 'like', key: 'l', inPlace: 'leave', tone: 'plain', isIconOnly: true }),

@@ -13,7 +13,7 @@ import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { Common } from '../../../../services/platform/problem.ts';
 
 export const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 export type Posted = { readonly path: string; readonly fields: URLSearchParams };
 

@@ -43,7 +43,7 @@ describe('components', () => {
       empty({ title: markup, text: markup, command: markup }),
       failure(english, { service: markup, requestId: markup, detail: markup, again: '/' }),
       actionButton({ path: markup, label: markup, isIconOnly: true }),
-      externalLink(english, `https://example.org/${markup}`, markup),
+      externalLink(`https://example.org/${markup}`, markup),
       document(galleryFrame({ notice: { message: markup, undo: { path: markup, fields: { [markup]: markup } } }, person: { id: markup, name: markup } }), {
         title: markup,
         body: markup,
@@ -64,6 +64,13 @@ describe('components', () => {
   it('have no inline script, style or handler, which the policy of pages would refuse', () => {
     const rendered = renderPage(galleryFrame(), { title: 'All', body: gallery(galleryFrame()) });
     expect(rendered).not.to.match(/<style|<script(?! type="module" src=")|\sstyle=|\son[a-z]+="/);
+  });
+});
+
+describe('an action of a row', () => {
+  it('is one element, whose icon its style draws: a page has hundreds', () => {
+    const button = text(actionButton({ path: '/like', label: 'Like', icon: 'like', key: 'l', isIconOnly: true }));
+    expect(button).to.match(/^<button [^>]*class="only i-like"[^>]*title="Like \(l\)"[^>]*>Like<\/button>$/);
   });
 });
 
@@ -100,12 +107,12 @@ describe('externalLink', () => {
     '//example.org',
   ]) {
     it(`makes no link of ${url}`, () => {
-      expect(text(externalLink(english, url, 'name'))).not.to.include('href');
+      expect(text(externalLink(url, 'name'))).not.to.include('href');
     });
   }
 
   it('tells the other site nothing about this one', () => {
-    expect(text(externalLink(english, 'https://example.org/a', 'name')))
+    expect(text(externalLink('https://example.org/a', 'name')))
       .to.include('rel="noreferrer noopener"')
       .and.include('href="https://example.org/a"');
   });
