@@ -50,7 +50,7 @@ function mailOf(round: number, number: number): RawMail {
   return toMail(Buffer.from(head + body), new Date());
 }
 
-const mailsOf = (round: number) => Array.from({ length: mailsOfRound }, (_, number) => mailOf(round, number));
+export const mailsOf = (round: number) => Array.from({ length: mailsOfRound }, (_, number) => mailOf(round, number));
 
 async function perSecond(work: () => Promise<void>): Promise<number> {
   const begun = performance.now();
