@@ -1,4 +1,5 @@
-// `npm run docs [-- FOLDER]`: writes the Markdown pages as a site into `site/`; its search works without a server (ADR 16).
+// `npm run docs [-- FOLDER]`: writes the Markdown pages as a site into `site/`; its search works without a server (ADR 16). Where the folders of
+// several versions stand beside a `versions.json`, which a release makes, each leads to the others.
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
@@ -96,7 +97,7 @@ const linksIn = (token: Token): readonly { readonly link: string; readonly text:
 /** @returns links to the parts of a page; none where it has only one */
 function contentsOf(parts: Page['parts']): string {
   const items = parts.map(({ anchor, title, level }) => `<li class="${level}"><a href="#${anchor}">${escape(title)}</a></li>`);
-  return items.length < 2 ? '' : `<aside><h2>On this page</h2><ul>${items.join('')}</ul></aside>`;
+  return items.length < 2 ? '' : `<aside aria-label="On this page"><details><summary>On this page</summary><ul>${items.join('')}</ul></details></aside>`;
 }
 
 const layout = (page: string, { title, body, parts }: Page) => {
@@ -108,15 +109,18 @@ const layout = (page: string, { title, body, parts }: Page) => {
 <title>${escape(title)} · Signalbox</title>
 <link rel="stylesheet" href="${up}/assets/site.css">
 <header>
-<a class="home" href="${up}/docs/index.html">Signalbox ${version}</a>
+<a class="home" href="${up}/docs/index.html">Signalbox</a>
+<select id="version" aria-label="Version" data-root="${up}"><option>${version}</option></select>
 <input id="search" type="search" placeholder="Search" aria-label="Search" autocomplete="off" data-root="${up}">
 <button id="scheme" type="button">Light or dark</button>
 <ol id="found" hidden></ol>
+<p id="older" role="status" hidden></p>
 </header>
-<nav aria-label="Pages"><details><summary>Pages</summary>${navigationFrom(page)}</details></nav>
-<main>${body.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main>
+<nav aria-label="Pages"><details open><summary>Pages</summary>${navigationFrom(page)}</details></nav>
 ${contentsOf(parts)}
+<main>${body.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main>
 <script src="${up}/assets/page.js"></script>
+<script src="${up}/assets/versions.js"></script>
 <script src="${up}/assets/minisearch.js"></script>
 <script src="${up}/assets/sections.js"></script>
 <script src="${up}/assets/search.js"></script>
@@ -154,5 +158,5 @@ search.addAll(sections);
 // The index is a string in the script: MiniSearch.loadJSON parses it.
 write('assets/sections.js', `window.sections = ${JSON.stringify(JSON.stringify(search))};\n`);
 cpSync(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(out, 'assets/minisearch.js'));
-for (const name of ['site.css', 'page.js', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));
+for (const name of ['site.css', 'page.js', 'versions.js', 'search.js']) cpSync(join(import.meta.dirname, 'site', name), join(out, 'assets', name));
 process.stdout.write(`${pages.length} pages: ${join(out, 'docs/index.html')}\n`);

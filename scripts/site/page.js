@@ -1,5 +1,5 @@
 /* global window, document, localStorage, matchMedia, navigator */
-// Two buttons of a page of the site: one copies a block, the other changes between light and dark.
+// A page of the site: a button that copies a block, one that changes between light and dark, and the lists of pages and of the page's parts.
 const root = document.documentElement;
 const isDark = () => (root.style.colorScheme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
 
@@ -8,6 +8,11 @@ document.getElementById('scheme').addEventListener('click', () => {
   root.style.colorScheme = isDark() ? 'light' : 'dark';
   localStorage.setItem('scheme', root.style.colorScheme);
 });
+
+// On a small screen both lists are closed, above the text.
+document.querySelector('nav details').open = matchMedia('(min-width: 60em)').matches;
+const contents = document.querySelector('aside details');
+if (contents !== null && matchMedia('(min-width: 90em)').matches) contents.open = true;
 
 for (const block of navigator.clipboard === undefined ? [] : document.querySelectorAll('main pre')) {
   const button = document.createElement('button');

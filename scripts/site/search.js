@@ -1,4 +1,4 @@
-/* global window, document, location, URLSearchParams, matchMedia */
+/* global window, document, location, URLSearchParams */
 // The search of the site, in the browser. Its index is a script, since a page that is opened as a file may fetch nothing.
 const options = { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'address'] };
 const search = window.MiniSearch.loadJSON(window.sections, options);
@@ -38,4 +38,3 @@ if (asked !== null) {
   input.value = asked;
   show();
 }
-if (matchMedia('(min-width: 60em)').matches) document.querySelector('nav details').open = true;
