@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a release of the version in package.json, in dist/<version>/: both charts, both client packages, the image for every
+# Makes a release of the version in package.json, in dist/<version>/: both charts, both client packages, the documentation's site, the image for every
 # platform that this machine can build for, the bill of materials, the release notes and SHA-256 checksums. Dates CHANGELOG.md, keeps the charts for the tests of upgrades, commits and tags.
 # Nothing leaves this machine without --push.
 #
@@ -71,6 +71,15 @@ package() {
   cp "$out/$1-$version.tgz" test/charts/fixtures/
 }
 
+# site: packs the site in a folder of the version, beside the list of all versions; unpacked over the sites of other versions it leads to them
+site() {
+  mkdir "$staging/site"
+  npm run --silent docs -- "$staging/site/$version" >/dev/null
+  # The newest first; 1.0.0-rc.1 is older than 1.0.0.
+  git -c versionsort.suffix=- tag --list 'v*' --sort=-version:refname | sed 's/^v\(.*\)$/"\1"/' | paste -sd, | sed 's/.*/[&]/' >"$staging/site/versions.json"
+  tar --create --gzip --file "$out/signalbox-site-$version.tar.gz" --directory "$staging/site" "$version" versions.json
+}
+
 table() {
   local file
   printf '%-40s %12s  %s\n' "$out" bytes SHA-256
@@ -103,6 +112,7 @@ make() {
   # After the commit, since the image names it as its revision.
   if [ -n "$image" ]; then scripts/image.sh --platform "$platforms" --archive "$out/signalbox-$version.oci.tar" "localhost/signalbox:$version" >&2; fi
   git tag --annotate "v$version" --message "Signalbox $version"
+  site
   (cd "$out" && sha256sum -- * >"$staging/SHA256SUMS" && mv "$staging/SHA256SUMS" .)
   table
 }
@@ -124,4 +134,4 @@ git merge --quiet --ff-only "v$version"
 rm -rf "$out"
 mkdir -p dist
 mv "$staging/clone/$out" dist/
-if [ -n "$registry" ]; then push; else echo 'next: git push --follow-tags; image and charts go to a registry with --push, packages with npm publish and twine upload'; fi
+if [ -n "$registry" ]; then push; else echo 'next: git push --follow-tags; image and charts go to a registry with --push, packages with npm publish and twine upload, the site to its server'; fi

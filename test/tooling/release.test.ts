@@ -68,6 +68,7 @@ describeWith(helm, 'scripts/release.sh', function () {
     git('config', 'user.email', 'test@example.test');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'first');
+    for (const tag of ['v0.0.1', 'v0.0.9', 'v0.0.9-rc.1']) git('tag', tag);
   });
 
   it('refuses changes that are not committed', async () => {
@@ -118,13 +119,19 @@ describeWith(helm, 'scripts/release.sh', function () {
     const made = (file: string) => join(folder, 'dist', version, file);
 
     it('has made charts, client packages, bill of materials, notes and checksums that are right, and prints them', async () => {
-      const packages = [`signalbox-client-${version}.tgz`, `signalbox_client-${version}-py3-none-any.whl`];
+      const packages = [`signalbox-client-${version}.tgz`, `signalbox_client-${version}-py3-none-any.whl`, `signalbox-site-${version}.tar.gz`];
       const files = [`signalbox-${version}.tgz`, `signalbox-operator-${version}.tgz`, ...packages, `signalbox-${version}.cdx.json`, 'notes.md', 'SHA256SUMS'];
       expect(readdirSync(made(''))).to.have.members(files);
       for (const file of files) expect(said).to.contain(file);
       execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: made('') });
       expect(readFileSync(made('SHA256SUMS'), 'utf8').trim().split('\n')).to.have.length(files.length - 1);
       expect(JSON.parse(readFileSync(made(`signalbox-${version}.cdx.json`), 'utf8'))).to.have.property('bomFormat', 'CycloneDX');
+    });
+
+    it('has packed the site in a folder of its version, beside the list of versions, the newest first', () => {
+      const list = (...args: readonly string[]) => execFileSync('tar', [...args, '--file', made(`signalbox-site-${version}.tar.gz`)], { encoding: 'utf8' });
+      expect(list('--list').split('\n')).to.include(`${version}/docs/index.html`);
+      expect(JSON.parse(list('--extract', '--to-stdout', 'versions.json'))).to.deep.equal([version, '0.0.9', '0.0.9-rc.1', '0.0.1']);
     });
 
     it('has packed each chart with the library, and with what has changed', async () => {
