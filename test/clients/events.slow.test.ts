@@ -134,6 +134,14 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       expect(await program.ask('timers')).to.equal(0);
     });
 
+    it('until its cursor cannot be kept, which is no end without an error once it is stopped', async () => {
+      await followFromNow({ stopAfter: 1, failsToSave: true });
+      await deliver('push');
+      await program.awaitNews('failed');
+      const [failure] = program.newsOf('failed') as readonly Failure[];
+      expect(failure?.message).to.contain('no room for the cursor');
+    });
+
     const refusals: Readonly<Record<number, Options>> = {
       401: { token: 'a token that is not right' },
       410: { cursor: Buffer.from('["events/stored",999999]').toString('base64url') },

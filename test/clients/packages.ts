@@ -1,7 +1,7 @@
 // The client packages as users install them, each with a program that does what a test tells it by lines of JSON.
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { signalGroup, spawnGuarded, temporaryDirectory } from '../support/guard.ts';
@@ -84,8 +84,18 @@ export function startProgram(command: string, args: readonly string[], options: 
 }
 export type Program = ReturnType<typeof startProgram>;
 
-/** The oldest Node here: the package promises Node 20. */
-export const oldNode = existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath;
+/** The oldest Node of this machine on which the package promises to run: 20.3 or newer. */
+export const oldNode = findOldNode();
+
+function findOldNode(): string {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin'];
+  const found = [...new Set(folders.map((folder) => join(folder, 'node')))].filter((path) => existsSync(path));
+  const promised = found.flatMap((path) => {
+    const [major = 0, minor = 0] = execFileSync(path, ['--version'], { encoding: 'utf8' }).slice(1).split('.').map(Number);
+    return major > 20 || (major === 20 && minor >= 3) ? [{ path, age: major * 1000 + minor }] : [];
+  });
+  return promised.toSorted((a, b) => a.age - b.age)[0]?.path ?? process.execPath;
+}
 
 export type Client = {
   readonly name: string;

@@ -10,12 +10,15 @@ const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
 const failureOf = (error) => ({ failed: error.name, status: error.status ?? null, message: inspect(error, { depth: 9 }) });
 let secrets, stopping;
 
-async function follow({ heldAfter, stopAfter, ...options }) {
+async function follow({ heldAfter, stopAfter, failsToSave, ...options }) {
   stopping = new AbortController();
-  const saveCursor = (cursor) => say({ news: 'cursor', value: cursor });
+  let count = 0;
+  const saveCursor = (cursor) => {
+    if (failsToSave && count > 0) throw new Error('no room for the cursor');
+    say({ news: 'cursor', value: cursor });
+  };
   const onRetry = (failure) => say({ news: 'retry', value: failure.status ?? null });
   try {
-    let count = 0;
     for await (const event of followEvents({ ...options, saveCursor, onRetry, signal: stopping.signal })) {
       say({ news: 'event', value: event.deliveryId });
       if (++count === heldAfter) await new Promise(() => undefined);
@@ -63,20 +66,26 @@ def failure_of(error):
 state = {}
 
 def follow(options):
-    held_after, stop_after = options.pop("held_after", 0), options.pop("stop_after", 0)
+    held_after, stop_after, fails_to_save = (options.pop(name, 0) for name in ("held_after", "stop_after", "fails_to_save"))
+    handled = []
+    def save(cursor):
+        if fails_to_save and handled:
+            raise OSError("no room for the cursor")
+        say({"news": "cursor", "value": cursor})
     def run():
         try:
-            for count, event in enumerate(state["events"], 1):
+            for event in state["events"]:
+                handled.append(event)
                 say({"news": "event", "value": event["deliveryId"]})
-                if count == held_after:
+                if len(handled) == held_after:
                     threading.Event().wait()
-                if count == stop_after:
+                if len(handled) == stop_after:
                     state["events"].close()
             say({"news": "ended"})
         except Exception as error:
             say({"news": "failed", "value": failure_of(error)})
     state["events"] = Events(options.pop("url"), **options,
-        save_cursor=lambda cursor: say({"news": "cursor", "value": cursor}),
+        save_cursor=save,
         on_retry=lambda failure: say({"news": "retry", "value": failure.status}))
     threading.Thread(target=run, daemon=True).start()
 

@@ -275,7 +275,8 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       expect(failureOf(await open({ url: `http://me:${application.key}@127.0.0.1` })).message)
         .to.contain('url must be an http or https address without a user')
         .and.not.to.contain(application.key);
-      expect(failureOf(await open({ url: 'secrets' })).message).to.contain('url must be');
+      for (const url of ['secrets', 'http://127.0.0.1:99999', 'http://127.0.0.1:x', 'http://[127.0.0.1'])
+        expect(failureOf(await open({ url })).message, url).to.contain('url must be');
       expect(failureOf(await open({ key: undefined })).message).to.contain('give key or the file that holds it');
       expect(failureOf(await open({ environment: '' })).message).to.contain('environment must be');
       expect(front.takeAsked()).to.deep.equal([]);

@@ -25,7 +25,7 @@ export type FollowOptions = {
    * between gets some of them again, and misses none.
    */
   readonly saveCursor?: (cursor: string) => void | Promise<void>;
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration, without an error of its own; an error of `saveCursor` is thrown even so. */
   readonly signal?: AbortSignal | undefined;
   /** How long the service holds a request while there is no event, up to 60. Default: 25. */
   readonly waitSeconds?: number | undefined;
@@ -41,7 +41,8 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
   const base = readAddress('url', options.url);
   const credential = createCredential({ name: 'token', value: options.token, file: options.tokenFile });
 
-  const ask = (query: Query): Promise<Page> =>
+  /** @returns undefined once the signal has ended the iteration */
+  const ask = (query: Query): Promise<Page | undefined> =>
     withRetries(
       async () => {
         const url = new URL(`${base}/api/v1/events`);
@@ -50,24 +51,26 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
         return getJson<Page>({ url, headers, timeoutMs: timeoutMs + 1000 * (query.wait ?? 0), signal });
       },
       { attempts: Infinity, signal, onRetry },
-    );
+    ).catch((error: unknown) => {
+      // A pause that is broken off has the signal's reason as its cause.
+      if (signal?.aborted && (error === signal.reason || (error instanceof Error && error.cause === signal.reason))) return undefined;
+      throw error;
+    });
 
-  try {
-    let { cursor } = options;
-    if (cursor === undefined) {
-      cursor = (await ask({ limit: 1 })).newest;
-      await saveCursor?.(cursor);
+  let { cursor } = options;
+  if (cursor === undefined) {
+    cursor = (await ask({ limit: 1 }))?.newest;
+    if (cursor === undefined) return;
+    await saveCursor?.(cursor);
+  }
+  for (;;) {
+    const page = await ask({ ...filter, before: cursor, wait: waitSeconds, limit: 200 });
+    if (page === undefined) return;
+    for (const event of page.items) {
+      if (signal?.aborted) return;
+      yield event;
     }
-    for (;;) {
-      const { items, newest } = await ask({ ...filter, before: cursor, wait: waitSeconds, limit: 200 });
-      for (const event of items) {
-        if (signal?.aborted) return;
-        yield event;
-      }
-      if (newest !== cursor) await saveCursor?.(newest);
-      cursor = newest;
-    }
-  } catch (error) {
-    if (!signal?.aborted) throw error;
+    if (page.newest !== cursor) await saveCursor?.(page.newest);
+    cursor = page.newest;
   }
 }

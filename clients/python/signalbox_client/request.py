@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from typing import Any, Callable, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 T = TypeVar("T")
 
@@ -57,8 +57,8 @@ class Service:
     """Sends GET requests to the service at an address; `close` ends one that is under way and refuses further ones."""
 
     def __init__(self, name: str, url: str | None) -> None:
-        parts = urlsplit(url or "")
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        parts = _address_in(url or "")
+        if parts is None:
             raise TypeError(f"{name} must be an http or https address without a user")
         self._parts = parts
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
@@ -116,6 +116,17 @@ class Service:
                 sock.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # It has ended already.
+
+
+def _address_in(url: str) -> SplitResult | None:
+    """None where it is no http(s) address, or holds a user. The parser's own exception would show it."""
+    try:
+        parts = urlsplit(url)
+        # The port is parsed when it is asked for.
+        is_address = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_address else None
 
 
 def _parse(body: bytes) -> tuple[bool, Any]:
