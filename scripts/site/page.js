@@ -1,4 +1,4 @@
-/* global window, document, localStorage, matchMedia, navigator */
+/* global window, document, localStorage, matchMedia, navigator, ResizeObserver */
 // A page of the site: a button that copies a block, one that changes between light and dark, and the lists of pages and of the page's parts.
 const root = document.documentElement;
 const isDark = () => (root.style.colorScheme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
@@ -13,6 +13,14 @@ document.getElementById('scheme').addEventListener('click', () => {
 document.querySelector('nav details').open = matchMedia('(min-width: 60em)').matches;
 const contents = document.querySelector('aside details');
 if (contents !== null && matchMedia('(min-width: 90em)').matches) contents.open = true;
+
+// What is wider than its place is scrolled by the keyboard, too.
+const widths = new ResizeObserver((changes) => {
+  for (const { target } of changes)
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute('tabindex');
+});
+for (const wide of document.querySelectorAll('.wide, main pre')) widths.observe(wide);
 
 for (const block of navigator.clipboard === undefined ? [] : document.querySelectorAll('main pre')) {
   const button = document.createElement('button');

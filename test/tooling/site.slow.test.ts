@@ -30,7 +30,7 @@ async function serve(folder: string) {
 const { version }: { readonly version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 describeWith(chromium, 'the site', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const folder = temporaryDirectory('versions');
   let server: Awaited<ReturnType<typeof serve>>;
   let context: BrowserContext;
@@ -51,6 +51,7 @@ describeWith(chromium, 'the site', function () {
   });
   beforeEach(async () => {
     context = await (await sharedChromium()).newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+    context.setDefaultTimeout(120_000);
     page = await context.newPage();
     page.on('pageerror', ({ message }) => errors.push(message));
   });
