@@ -14,7 +14,7 @@ document.querySelector('nav details').open = matchMedia('(min-width: 60em)').mat
 const contents = document.querySelector('aside details');
 if (contents !== null && matchMedia('(min-width: 90em)').matches) contents.open = true;
 
-// What is wider than its place is scrolled by the keyboard, too.
+// A table or block that is wider than its place is scrolled by the keyboard, too.
 const widths = new ResizeObserver((changes) => {
   for (const { target } of changes)
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;

@@ -56,8 +56,11 @@ import json, sys, threading, traceback
 from signalbox_client.secrets import Secrets
 from signalbox_client.events import Events
 
+speaking = threading.Lock()
+
 def say(line):
-    print(json.dumps(line), flush=True)
+    with speaking: # a line of one thread is not within that of another
+        print(json.dumps(line), flush=True)
 
 def failure_of(error):
     shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=False).format()) + repr(error)
