@@ -79,6 +79,16 @@ describe('what runbooks say to do', () => {
       expect(isThere('signalbox', wrong), wrong).to.equal(false);
   });
 
+  it('searches logs for words that the services write', () => {
+    const sources = readdirSync(join(root, 'services'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+    const all = sources.map((path) => readFileSync(join(root, 'services', path), 'utf8')).join('\n');
+    const searched = pages.flatMap(({ name, text }) =>
+      [...text.matchAll(/ logs [^\n]*\| grep '([a-zA-Z][^'"|\\]*)'/g)].map(([, words = '']) => ({ name, words })),
+    );
+    expect(searched.length).to.be.above(15);
+    expect(searched.filter(({ words }) => !all.includes(words))).to.deep.equal([]);
+  });
+
   it('names settings, metrics, routes and pages that exist', () => {
     const sources = readdirSync(join(root, 'services'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
     const metrics = new Set(sources.flatMap((path) => readFileSync(join(root, 'services', path), 'utf8').match(/\bsignalbox_[a-z_]+/g) ?? []));
