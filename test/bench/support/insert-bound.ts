@@ -25,7 +25,7 @@ async function insertFromPostgres(): Promise<void> {
     with taken as (
       delete from bound.queue where id = (select id from bound.queue order by id for update skip locked limit 1) returning headers, body
     ) insert into bound.events (delivery_id, headers, body) select headers ->> '${messageHeaders.deliveryId}', headers, body from taken`;
-  // Each row has a notification of its own. One that another take has locked is skipped, so that a take may find none in its snapshot.
+  // Each row has a notification of its own. A take skips rows that another has locked, and may find none in its snapshot.
   const takeOne = async () => {
     while ((await pool.query({ name: 'take', text })).rowCount === 0);
   };
