@@ -1,5 +1,7 @@
 // One installation of the chart, in a namespace of its own that enforces the restricted Pod Security Standard.
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { runTool } from '../support/tools.ts';
 import { merged, type Values } from '../support/values.ts';
 import { eventually } from '../support/wait.ts';
@@ -10,6 +12,8 @@ import { say, step } from './say.ts';
 
 export const chart = join(import.meta.dirname, '../../charts/signalbox');
 export const release = 'signalbox';
+/** The values of `values-small.yaml` and others. */
+export const preset = async (name: string): Promise<Values> => parse(await readFile(join(chart, name), 'utf8'));
 /** Each makes pods of its own; the label `app.kubernetes.io/component` says which. */
 export const services = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
 

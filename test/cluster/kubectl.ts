@@ -10,7 +10,7 @@ export type Pod = {
     readonly deletionTimestamp?: string;
     readonly ownerReferences?: readonly { readonly kind: string }[];
   };
-  readonly spec: { readonly containers: readonly { readonly image: string }[] };
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly image: string }[] };
   readonly status: {
     readonly phase: string;
     readonly podIP?: string;

@@ -10,11 +10,12 @@ export type Load = {
   stop(): Promise<Account>;
 };
 
+export type Failure = { readonly what: string; readonly sentAt: Date; readonly tookMs: number; readonly reason: string };
+
 export type Account = {
   readonly deliveries: readonly Delivered[];
   readonly reads: number;
-  /** Failed requests: when each was sent, by the clock of the logs, and how long it took. */
-  readonly failures: readonly string[];
+  readonly failures: readonly Failure[];
   /** The longest pause of the load itself: failures during a long one are the machine's. */
   readonly longestStillMs: number;
 };
@@ -26,14 +27,14 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
   const begun = performance.now();
   const stillness = monitorEventLoopDelay();
   stillness.enable();
-  const failures: string[] = [];
+  const failures: Failure[] = [];
   const deliveries: Delivered[] = [];
   const pending = new Set<Promise<void>>();
   let reads = 0;
   const attempt = async (what: string, work: () => Promise<string | undefined>) => {
-    const sent = new Date();
-    const failure = await work().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
-    if (failure !== undefined) failures.push(`${what} of ${sent.toISOString()} after ${Date.now() - sent.getTime()} ms: ${failure}`);
+    const sentAt = new Date();
+    const reason = await work().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    if (reason !== undefined) failures.push({ what, sentAt, tookMs: Date.now() - sentAt.getTime(), reason });
   };
   const read = (what: string, work: () => Promise<unknown>) => {
     reads++;
@@ -76,8 +77,11 @@ export function startLoad({ clients, secret, perSecond }: LoadParts): Load {
 /** Throws when one request of the account failed. */
 export function expectNoFailure({ deliveries, reads, failures, longestStillMs }: Account): void {
   say(`  ${deliveries.length} deliveries and ${reads} reads, ${failures.length} failed; the load stood still for ${seconds(longestStillMs)} at most`);
-  if (failures.length > 0) throw new Error(`${failures.length} requests failed:\n  ${failures.slice(0, 20).join('\n  ')}`);
+  if (failures.length > 0) throw new Error(`${failures.length} requests failed:\n  ${failures.slice(0, 20).map(describeFailure).join('\n  ')}`);
 }
+
+/** With the time by the clock of the logs. */
+export const describeFailure = ({ what, sentAt, tookMs, reason }: Failure): string => `${what} of ${sentAt.toISOString()} after ${tookMs} ms: ${reason}`;
 
 /** Waits until each of the deliveries is in the event log, and throws when one is there twice. */
 export async function expectExactlyOnce(clients: Clients, deliveryIds: readonly string[], withinMs = 180_000): Promise<void> {

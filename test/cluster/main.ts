@@ -23,12 +23,15 @@ async function main(): Promise<boolean> {
     for (const { name, proves } of scenarios) process.stdout.write(`${name.padEnd(17)} ${proves}\n`);
     return true;
   }
-  const chosen = positionals.length === 0 ? scenarios : positionals.map(scenarioCalled);
   const { missing } = tools('helm', 'helm3', 'kubectl');
   if (missing !== undefined) throw new Error(missing);
   // Never the current context of a developer's machine.
   if (!process.env['KUBECONFIG']) throw new Error('KUBECONFIG must name the cluster to install on');
-  const ingressAddress = await findIngress();
+  const addresses = await findNodes();
+  const chosen = positionals.length === 0 ? scenarios.filter(({ nodes = 1 }) => nodes <= addresses.length) : positionals.map(scenarioCalled);
+  const lacking = chosen.find(({ nodes = 1 }) => nodes > addresses.length);
+  if (lacking) throw new Error(`scenario ${lacking.name} needs a cluster of ${lacking.nodes} nodes`);
+  const ingressAddress = process.env['TEST_INGRESS'] ?? `${addresses[0]}:80`;
   const tags = await provideImage(options.image);
   const failed: string[] = [];
   for (const scenario of chosen) if (!(await passes(scenario, { tags, ingressAddress }))) failed.push(scenario.name);
@@ -60,15 +63,13 @@ async function passes(scenario: Scenario, parts: Pick<Parameters<typeof createSt
   }
 }
 
-/** Where the cluster's ingress listens: `TEST_INGRESS` as host:port, else port 80 of the first node. */
-async function findIngress(): Promise<string> {
-  const given = process.env['TEST_INGRESS'];
-  if (given) return given;
+/** The addresses of the cluster's nodes: its ingress listens on port 80 of the first, unless `TEST_INGRESS` (host:port) says otherwise. */
+async function findNodes(): Promise<string[]> {
   type Nodes = { items: readonly { status: { addresses: readonly { type: string; address: string }[] } }[] };
   const { items } = await createKubectl('default').get<Nodes>(['nodes']);
-  const address = items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address;
-  if (address === undefined) throw new Error('the cluster has no node with an address; TEST_INGRESS can say where its ingress listens');
-  return `${address}:80`;
+  const addresses = items.flatMap(({ status }) => status.addresses.find(({ type }) => type === 'InternalIP')?.address ?? []);
+  if (addresses.length === 0) throw new Error('the cluster has no node with an address');
+  return addresses;
 }
 
 try {

@@ -16,6 +16,8 @@ export type Scenario = {
   readonly name: string;
   /** A sentence that is true when it passes. */
   readonly proves: string;
+  /** Nodes that the cluster must have. Default: one. */
+  readonly nodes?: number;
   /** Throws when it is not. */
   run(stage: Stage): Promise<void>;
 };

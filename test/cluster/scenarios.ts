@@ -9,6 +9,7 @@ import { flows } from './scenarios/flows.ts';
 import { helm3, helm4 } from './scenarios/helm.ts';
 import { install } from './scenarios/install.ts';
 import { listings } from './scenarios/listings.ts';
+import { nodes } from './scenarios/nodes.ts';
 import { operator } from './scenarios/operator.ts';
 import { operatorRemoval } from './scenarios/operator-removal.ts';
 import { outage } from './scenarios/outage.ts';
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   backup,
   presets,
   highAvailability,
+  nodes,
   operator,
   rotation,
   accounts,

@@ -1,5 +1,6 @@
 // The first installation: how long it takes, and whether what it brings works.
 import { expectAllReady } from '../installation.ts';
+import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
 import { say, seconds } from '../say.ts';
 import type { Scenario } from '../scenario.ts';
@@ -9,12 +10,13 @@ const readyWithinMs = 180_000;
 export const install: Scenario = {
   name: 'install',
   proves:
-    'helm install is ready within three minutes in a restricted namespace; a signed delivery, a newsletter and a bookmark come in through the ingress and are read again; helm test passes',
+    'helm install is ready within three minutes in a restricted namespace, and no container fails on the way; a signed delivery, a newsletter and a bookmark come in through the ingress and are read again; helm test passes',
   async run({ prepare }) {
     const { kubectl, install: helmInstall, clients, helm } = await prepare();
     const begun = performance.now();
     await helmInstall();
     await expectAllReady(kubectl);
+    await expectNoError(kubectl);
     const took = performance.now() - begun;
     if (took > readyWithinMs) throw new Error(`ready after ${seconds(took)} only`);
 
@@ -41,4 +43,22 @@ export const install: Scenario = {
 function expectQuiet(events: string): void {
   const refused = events.split('\n').filter((line) => /FailedCreate|violates PodSecurity/.test(line));
   if (refused.length > 0) throw new Error(refused.join('\n'));
+}
+
+type Ended = { readonly terminated?: { readonly exitCode: number } };
+type Started = {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly initContainerStatuses?: readonly Container[]; readonly containerStatuses?: readonly Container[] };
+};
+type Container = { readonly name: string; readonly state: Ended; readonly lastState: Ended };
+
+/** Of Jobs, too. */
+async function expectNoError(kubectl: Kubectl): Promise<void> {
+  const { items } = await kubectl.get<{ items: readonly Started[] }>(['pods']);
+  const failed = items.flatMap(({ metadata, status }) =>
+    [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
+      .filter(({ state, lastState }) => [state, lastState].some(({ terminated }) => (terminated?.exitCode ?? 0) !== 0))
+      .map(({ name }) => `${metadata.name}/${name}`),
+  );
+  if (failed.length > 0) throw new Error(`ended with a failure: ${failed.join(', ')}`);
 }

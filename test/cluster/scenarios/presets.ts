@@ -1,17 +1,13 @@
 // The defaults and the presets of the chart: that they run, and in how much memory.
-import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parse } from 'yaml';
 import { merged, type Values } from '../../support/values.ts';
 import { eventually } from '../../support/wait.ts';
-import { chart, expectAllReady, type Installation, podsOf, services } from '../installation.ts';
+import { expectAllReady, type Installation, podsOf, preset, services } from '../installation.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { expectExactlyOnce } from '../load.ts';
 import { say, step } from '../say.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { installServers } from '../servers.ts';
 
-const preset = async (name: string): Promise<Values> => parse(await readFile(join(chart, name), 'utf8'));
 const mib = 1024 * 1024;
 
 export const presets: Scenario = {
@@ -81,26 +77,9 @@ async function workingSets(kubectl: Kubectl): Promise<{ readonly name: string; r
   });
 }
 
-const servers = 'servers';
-
-/** Another release of the chart plays the servers outside; without TLS, which its Postgres does not have. */
 async function runsOnServersOutside({ prepare }: Stage, values: Values): Promise<void> {
   const installation = await prepare();
-  const { kubectl, helm, install, valuesOf } = installation;
-  const without = Object.fromEntries(services.map((name) => [name, { enabled: false }]));
-  const plain = { ingress: { enabled: false }, networkPolicy: { enabled: false }, rabbitmq: { queueType: 'quorum' }, services: without };
-  await step('a Postgres and a RabbitMQ outside', () =>
-    helm(['install', servers, chart, '--wait', '--timeout', '5m'], merged(valuesOf(), { services: null }, plain)),
-  );
-  const { 'postgres-admin-password': password = '' } = await kubectl.secret(`${servers}-signalbox-credentials`);
-  const brokerPassword = randomUUID();
-  const rabbitmqctl = (...args: readonly string[]) => kubectl.run(['exec', `${servers}-signalbox-rabbitmq-0`, '--', 'rabbitmqctl', ...args]);
-  await rabbitmqctl('add_user', 'outside', brokerPassword);
-  await rabbitmqctl('set_permissions', 'outside', '.*', '.*', '.*');
-  const secret = (name: string, key: string, value: string) => kubectl.run(['create', 'secret', 'generic', name, `--from-literal=${key}=${value}`]);
-  await secret('signalbox-postgres', 'postgres-admin-password', password);
-  await secret('signalbox-brokers', 'BROKER_URL_1', `amqp://outside:${brokerPassword}@${servers}-signalbox-rabbitmq:5672`);
-  await install(merged(values, { postgres: { external: { host: `${servers}-signalbox-postgres`, sslmode: 'disable' } } }));
-  for (const name of services) await podsOf(kubectl, name, 2);
+  await installation.install(merged(values, await installServers(installation)));
+  for (const name of services) await podsOf(installation.kubectl, name, 2);
   await expectWorking(installation);
 }

@@ -1,0 +1,87 @@
+// Two nodes, each drained under load.
+import { merged, type Values } from '../../support/values.ts';
+import type { Clients } from '../clients.ts';
+import { type Installation, podsOf, preset, services } from '../installation.ts';
+import type { Kubectl } from '../kubectl.ts';
+import { expectExactlyOnce, expectNoFailure, startLoad } from '../load.ts';
+import { step } from '../say.ts';
+import type { Scenario } from '../scenario.ts';
+import { installServers } from '../servers.ts';
+
+const components = [...services, 'console', 'webhook-intake-service', 'webhook-intake-database-service'];
+const perSecond = 5;
+/** A label of the pods that a drain evicts: the servers stay, and so do pods of earlier scenarios. */
+const drained = 'signalbox.dev/drained';
+
+export const nodes: Scenario = {
+  name: 'nodes',
+  nodes: 2,
+  proves:
+    'values-ha.yaml has a pod of each component on either of two nodes; draining either fails no request, and each accepted delivery is in the event log once; a restart spreads the pods again',
+  async run(stage) {
+    const installation = await stage.prepare();
+    const { kubectl } = installation;
+    const [home, other] = await nodeNames(kubectl);
+    stage.afterwards(() => kubectl.run(['uncordon', home, other]));
+    await install(installation, home);
+    const clients = await installation.clients();
+    const accepted: string[] = [];
+    for (const node of [other, home]) accepted.push(...(await drain({ kubectl, clients, node })));
+    await spreadAgain(kubectl);
+    await expectExactlyOnce(clients, accepted);
+  },
+};
+
+/** The servers run on the first, which stays. */
+async function nodeNames(kubectl: Kubectl): Promise<[string, string]> {
+  const { items } = await kubectl.get<{ items: readonly { metadata: { name: string } }[] }>(['nodes']);
+  const [home, other] = items.map(({ metadata }) => metadata.name);
+  if (home === undefined || other === undefined) throw new TypeError('two nodes have two names');
+  return [home, other];
+}
+
+async function install(installation: Installation, home: string): Promise<void> {
+  // Servers with nodes of their own share no processor with the pods that a drain starts; here their share of it is larger.
+  const there: Values = { nodeSelector: { 'kubernetes.io/hostname': home }, resources: { requests: { cpu: '250m' } } };
+  const servers = await installServers(installation, { postgres: there, rabbitmq: there });
+  const apps: Values = { commonLabels: { [drained]: 'yes' }, defaults: { resources: { requests: { cpu: '20m' } } } };
+  await installation.install(merged(await preset('values-ha.yaml'), servers, apps));
+  await step('a pod of each component is on either node', () => expectSpread(installation.kubectl));
+}
+
+async function expectSpread(kubectl: Kubectl): Promise<void> {
+  for (const name of components) {
+    const pods = await podsOf(kubectl, name, 2);
+    const [first, second] = pods.map(({ spec }) => spec.nodeName);
+    if (first === second) throw new Error(`both pods of ${name} are on node ${first}`);
+  }
+}
+
+/** After a drain all pods are on one node: Kubernetes moves no running pod. */
+const spreadAgain = (kubectl: Kubectl) =>
+  step('kubectl rollout restart: a pod of each component is on either node again', async () => {
+    await kubectl.run(['rollout', 'restart', 'deployment', '--selector', 'app.kubernetes.io/instance=signalbox']);
+    for (const name of components) await kubectl.run(['rollout', 'status', `deployment/signalbox-${name}`, '--timeout', '300s']);
+    await expectSpread(kubectl);
+  });
+
+type Drain = { readonly kubectl: Kubectl; readonly clients: Clients; readonly node: string };
+
+/** @returns the ids of the deliveries that were accepted; throws when one request failed */
+async function drain({ kubectl, clients, node }: Drain): Promise<string[]> {
+  const load = startLoad({ clients, secret: await clients.createApplication(`Drain ${node}`), perSecond });
+  const draining = step(`kubectl drain ${node}, without the servers`, async () => {
+    const ours = ['--pod-selector', `${drained}=yes`];
+    await kubectl.run(['drain', node, ...ours, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout', '280s']);
+    for (const name of components) {
+      const pods = await podsOf(kubectl, name, 2);
+      if (pods.some(({ spec }) => spec.nodeName === node)) throw new Error(`a pod of ${name} is on ${node}, which is drained`);
+    }
+  });
+  const [ended] = await Promise.allSettled([draining]);
+  await kubectl.run(['uncordon', node]);
+  const account = await load.stop();
+  if (ended.status === 'rejected') throw new Error(`${node} could not be drained`, { cause: ended.reason });
+  expectNoFailure(account);
+  return account.deliveries.map(({ deliveryId }) => deliveryId);
+}
