@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { freePort } from '../support/wait.ts';
 
-const forgeSecret = 'the secret of the forge';
+export const forgeSecret = 'the secret of the forge';
 export const brokerToken = 'the token of the broker';
 export const dashboardToken = 'the token of the dashboard';
 

@@ -1,0 +1,265 @@
+// Alerts provoked on running services: a real Prometheus fires each, and following its page ends it. The pages' blocks run as they stand, on
+// processes in place of pods; steps that start or replace pods, and upgrades by Helm, are done in the test's own way.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { expect } from 'chai';
+import { connectBroker } from '../../services/platform/broker/connect.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { forgeTopology } from '../../services/webhook-relay/contract.ts';
+import { nameFile } from '../../services/webhook-relay/spool/file-format.ts';
+import { message } from '../services/webhook-intake/deliveries.ts';
+import { describeWith } from '../support/need.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/processes.ts';
+import { eventually } from '../support/wait.ts';
+import { createForge, examplePayload, type Forge, forgeSecret } from '../system/flow.ts';
+import { createPods, expectStep, type Pod } from './pods.ts';
+import { impatientRules, type Prometheus, startPrometheus } from './prometheus.ts';
+import { prometheus, runbooks } from './shipped.ts';
+
+const admin = 'the administrator of the tests';
+const keyOf = (byte: number) => `test:${Buffer.alloc(32, byte).toString('base64')}`;
+const goodRules = 'rules:\n  - name: none\n    when: { source: sentry }\n    push: [none]\n';
+const waiting = { withinMs: 240_000, everyMs: 200 };
+
+describeWith(prometheus, 'provoked alerts', function () {
+  this.timeout(300_000);
+  // Each phase begins where the one before it ended.
+  this.bail(true);
+  const pods = createPods();
+  const { brokersFile, follow } = pods;
+  const rulesFile = pods.pathOf('rules.yaml');
+  const spool = pods.pathOf('spool');
+  let database: TestDatabase;
+  let server: Prometheus;
+  let forge: Forge;
+  let relay: Pod;
+  let intake: Pod;
+  let service: Pod;
+  let databaseService: Pod;
+  let secrets: Pod;
+  let console: Pod;
+
+  const brokerUrl = (number: 1 | 2) => `${database.url}?schema=broker${number}`;
+
+  before('starts everything', async () => {
+    database = await createTestDatabase();
+    writeFileSync(brokersFile, [`BROKER_URL_1=${brokerUrl(1)}`, 'BROKER_LIMIT_1=25', `BROKER_URL_2=${brokerUrl(2)}`, 'BROKER_LIMIT_2=1', ''].join('\n'));
+    writeFileSync(rulesFile, goodRules);
+    const common = { DATABASE_URL: database.url, Broker__EnvironmentFile: brokersFile };
+    const ofIntake = { ...common, Intake__AccessTokens: admin, Notifications__RulesFile: rulesFile, Notifications__PushUrl: 'http://127.0.0.1:9' };
+    relay = await pods.add('webhook-relay', ['serve', 'webhook-relay'], {
+      ...common,
+      Broker__AuthToken: admin,
+      Forge__WebhookSecrets: forgeSecret,
+      FailedPayloads__Directory: spool,
+    });
+    intake = await pods.add('webhook-intake', ['serve', 'webhook-intake'], ofIntake);
+    service = await pods.add('webhook-intake-service', ['worker', 'service', '--loop'], ofIntake);
+    databaseService = await pods.add('webhook-intake-database-service', ['worker', 'database-service', '--loop'], ofIntake);
+    secrets = await pods.add('secrets', ['serve', 'secrets'], { ...common, Management__AdminApiKey: admin, Encryption__MasterKeys: keyOf(1) });
+    console = await pods.add('console', ['serve', 'console'], { ...common, Console__AdminPassword: admin });
+    const migrate = startProcess(['migrate'], { env: { ...common, APP_ENV: 'development' } });
+    expect((await migrate.exited).code, migrate.lines.join('\n')).to.equal(0);
+    await Promise.all([relay, service, secrets].map((pod) => pod.start()));
+    const targets = { relay, intake, service, 'database-service': databaseService, secrets, console };
+    server = await startPrometheus(Object.fromEntries(Object.entries(targets).map(([name, { metricsUrl }]) => [`${name}-0`, metricsUrl])), impatientRules());
+    forge = createForge([relay.url]);
+  });
+  after(async () => {
+    forge?.close();
+    await server?.close();
+    await pods.close();
+    await database?.drop();
+  });
+
+  let sent = 0;
+  const deliver = () => forge.deliver(examplePayload(++sent));
+  /** As Kubernetes replaces the file of a Secret. */
+  function changeBrokers(change: (text: string) => string): void {
+    writeFileSync(`${brokersFile}.next`, change(readFileSync(brokersFile, 'utf8')));
+    renameSync(`${brokersFile}.next`, brokersFile);
+  }
+  async function publish(body: Buffer): Promise<void> {
+    const broker = connectBroker(brokerUrl(1), forgeTopology, { log: silentLog, name: 'test' });
+    await broker.ready(60_000);
+    await broker.publish({ ...message({ event: 'issues', payload: {} }), body }, 60_000);
+    await broker.close();
+  }
+  const manage = (path: string, body: object) =>
+    fetch(`${secrets.url}/api/management/applications${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { Authorization: `Bearer ${admin}`, 'Content-Type': 'application/json' },
+    });
+  const expectQueuesEmpty = () =>
+    eventually(async () => expect(await follow('SignalboxQueueNotConsumed', 'signalbox queues')).to.match(/forge-database +0 /), waiting);
+
+  type Provoked = {
+    readonly alert: string;
+    /** Beside those of its rule. */
+    readonly labels?: Readonly<Record<string, string>>;
+    /** Runs the page's commands, and looks at their output. */
+    mend(alert: string): Promise<void> | void;
+  };
+  const firing = async ({ alert, labels = {} }: Provoked) =>
+    (await server.alerts()).filter(
+      (one) => one.state === 'firing' && one.labels['alertname'] === alert && Object.entries(labels).every(([name, value]) => one.labels[name] === value),
+    );
+
+  function phase(title: string, provoke: () => Promise<void>, cases: readonly Provoked[]): void {
+    describe(title, () => {
+      before(provoke);
+      for (const one of cases)
+        it(`${one.alert} fires, and names its page`, async () => {
+          const found = await eventually(async () => (await firing(one))[0] ?? false, waiting);
+          expect(runbooks.map((path) => basename(path, '.md'))).to.include(one.alert);
+          expect(found.annotations['runbook_url']).to.equal(`k8s/runbooks/${one.alert}.md`);
+          expect(`${found.annotations['summary']} ${found.annotations['description']}`).not.to.match(/no value|\{\{/);
+        });
+      for (const one of cases) it(`${one.alert} is mended by its page`, () => one.mend(one.alert));
+      for (const one of cases)
+        it(`${one.alert} has ended`, () =>
+          eventually(async () => {
+            expect(await firing(one)).to.deep.equal([]);
+            // A pod that is not scraped has no alert.
+            expect(await server.values('min(min_over_time(up[5s]))')).to.deep.equal([1]);
+          }, waiting));
+    });
+  }
+
+  phase(
+    'after mistakes',
+    async () => {
+      await manage('', { name: 'shop' });
+      await manage('/shop/environments', { name: 'production' });
+      await manage('/shop/secrets', { name: 'db-password' });
+      await manage('/shop/secrets/db-password/values', [{ environmentSlug: 'production', value: 'open rye', expiresAt: new Date().toISOString() }]);
+      await secrets.kill();
+      secrets.launch({ Encryption__MasterKeys: keyOf(2) });
+      expect((await console.launch({ Console__BookmarksUrl: 'nowhere' }).exited).code).to.equal(1);
+      // Nothing takes these from the queue forge-database.
+      for (let index = 0; index < 20; index++) expect((await deliver()).status).to.equal(202);
+      await publish(Buffer.from('no JSON'));
+      writeFileSync(`${spool}/${nameFile(new Date(), 'a-broken-delivery')}`, 'no delivery');
+      writeFileSync(rulesFile, 'rules: [{ name: "" }]\n');
+    },
+    [
+      {
+        alert: 'SignalboxSecretsUnready',
+        labels: { pod: 'secrets-0', check: 'master keys' },
+        async mend(alert) {
+          expect(await follow(alert, '/health/ready')).to.match(/"status":"unready".*master keys/);
+          expectStep(alert, 'rollout restart deployment signalbox-secrets');
+          await secrets.kill();
+          await secrets.start();
+        },
+      },
+      {
+        alert: 'SignalboxSecretsExpired',
+        async mend(alert) {
+          expect(await follow(alert, 'signalbox sql')).to.contain('db-password');
+          writeFileSync(pods.pathOf('value.txt'), 'open barley\n');
+          expect(await follow(alert, '< value.txt')).to.equal('200\n');
+        },
+      },
+      {
+        alert: 'SignalboxConsoleDown',
+        labels: { deployable: 'console' },
+        async mend(alert) {
+          expect(await follow(alert, '--previous')).to.contain('Console__BookmarksUrl');
+          expectStep(alert, 'helm -n signalbox rollback signalbox --wait');
+          await console.start();
+        },
+      },
+      {
+        alert: 'SignalboxIntakeDown',
+        labels: { deployable: 'webhook-intake' },
+        async mend(alert) {
+          expectStep(alert, 'scale deployment signalbox-webhook-intake --replicas=1');
+          // With the faulty rules it does not start.
+          writeFileSync(rulesFile, goodRules);
+          await intake.start();
+        },
+      },
+      {
+        alert: 'SignalboxNotificationRulesFaulty',
+        labels: { pod: 'service-0', part: 'worker' },
+        async mend(alert) {
+          expect(await follow(alert, 'reloading the notification rules failed')).to.contain('rules');
+          expectStep(alert, 'Correct `services.webhook-intake.notificationRules`');
+          writeFileSync(rulesFile, goodRules);
+        },
+      },
+      {
+        alert: 'SignalboxBrokerNearLimit',
+        labels: { broker: 'BROKER_URL_1', severity: 'info' },
+        async mend(alert) {
+          expect(await follow(alert, 'signalbox brokers')).to.match(/BROKER_URL_1.* 25 /);
+          expectStep(alert, '[SignalboxAllBrokersAtLimit](SignalboxAllBrokersAtLimit.md) has the commands');
+          await follow('SignalboxAllBrokersAtLimit', 'create secret generic');
+        },
+      },
+      {
+        alert: 'SignalboxQueueNotConsumed',
+        labels: { broker: 'BROKER_URL_1', queue: 'forge-database' },
+        async mend(alert) {
+          expectStep(alert, 'signalbox-webhook-intake-database-service --replicas=1');
+          await databaseService.start();
+          await expectQueuesEmpty();
+        },
+      },
+      {
+        alert: 'SignalboxDeadLetters',
+        labels: { broker: 'BROKER_URL_1' },
+        async mend(alert) {
+          // One for each queue.
+          await eventually(async () => expect(await follow(alert, 'webhook-intake dead-letters\n')).to.contain('2 dead letters'), waiting);
+          await follow(alert, 'dead-letters drop');
+          expect(await follow(alert, 'webhook-intake dead-letters\n')).to.contain('no dead letters');
+        },
+      },
+      {
+        alert: 'SignalboxRefusedKept',
+        labels: { pod: 'relay-0' },
+        async mend(alert) {
+          expect(await follow(alert, '-- signalbox spool; done')).to.match(/given up.*corrupt/s);
+          await follow(alert, 'spool drop --given-up');
+        },
+      },
+    ],
+  );
+
+  phase('near the limits', async () => changeBrokers((text) => text.replace(/^BROKER_LIMIT_1=.*/m, 'BROKER_LIMIT_1=20')), [
+    {
+      alert: 'SignalboxAllBrokersNearLimit',
+      async mend(alert) {
+        expect(await follow(alert, 'signalbox brokers')).to.match(/BROKER_URL_1.* 20 /);
+        expectStep(alert, '[SignalboxAllBrokersAtLimit](SignalboxAllBrokersAtLimit.md) has the commands');
+        await follow('SignalboxAllBrokersAtLimit', 'create secret generic');
+      },
+    },
+    {
+      alert: 'SignalboxBrokerLimitReached',
+      labels: { broker: 'BROKER_URL_1' },
+      mend: (alert) => expectStep(alert, '[SignalboxAllBrokersAtLimit](SignalboxAllBrokersAtLimit.md) has the commands'),
+    },
+  ]);
+
+  phase(
+    'at the limits',
+    async () => {
+      changeBrokers((text) => text.replace(/^BROKER_LIMIT_1=.*/m, 'BROKER_LIMIT_1=20'));
+      await eventually(async () => expect((await deliver()).status).to.equal(503), waiting);
+    },
+    [
+      {
+        alert: 'SignalboxAllBrokersAtLimit',
+        async mend(alert) {
+          await follow(alert, 'signalbox brokers reset BROKER_URL_1');
+          await eventually(async () => expect((await deliver()).status).to.equal(202), waiting);
+        },
+      },
+    ],
+  );
+});
