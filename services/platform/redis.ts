@@ -1,11 +1,13 @@
 // Redis: one connection that comes back by itself, says once when it is lost, and never ends the process.
 import { once } from 'node:events';
-import { Redis } from 'ioredis';
+import { createRequire } from 'node:module';
+import type * as ioredis from 'ioredis';
 import type { Log } from './log.ts';
 import { backOffMs } from './time.ts';
 
 export type RedisConnection = ReturnType<typeof connectRedis>;
 
+const require = createRequire(import.meta.url);
 const retryPauses = { firstMs: 100, longestMs: 10_000 };
 
 /**
@@ -13,6 +15,8 @@ const retryPauses = { firstMs: 100, longestMs: 10_000 };
  * @param options `name` as CLIENT LIST shows it; a command without an answer fails after `commandMs`
  */
 export function connectRedis(url: string, { name, log, commandMs = 500 }: { readonly name: string; readonly log: Log; readonly commandMs?: number }) {
+  // Loaded for the first connection: it takes 3 MiB, and most installations have no Redis.
+  const { Redis } = require('ioredis') as typeof ioredis; // what require returns has no type
   const driver = new Redis(url, {
     connectionName: name,
     connectTimeout: 5000,

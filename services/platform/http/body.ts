@@ -1,8 +1,7 @@
 // Reads a request's body: JSON, the raw bytes within the memory that bodies share, or a stream.
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
+import type { Context, Middleware } from 'koa';
 import { parseJson } from '../json.ts';
 import { Common, Problem } from '../problem.ts';
 import type { RawBody, Schema, Streamed, StreamedBody } from './route.ts';
@@ -56,7 +55,20 @@ function admitBody({ req, res }: Context, mediaTypes: readonly string[], { maxBy
  * no UTF-8, and keep another secret than the one that was sent.
  */
 function createJsonReader(maxBytes: number): (context: Context) => Promise<unknown> {
-  const readText = koaBody({
+  let readText: Promise<Middleware> | undefined;
+  return async (context) => {
+    await (
+      await (readText ??= createTextReader(maxBytes))
+    )(context, () => Promise.resolve());
+    const { body = '' } = context.request as { body?: string }; // put there by koa-body
+    return parseJson(Buffer.from(body, 'latin1'));
+  };
+}
+
+/** Loads koa-body with the first body that it reads: it takes 3 MiB, and a relay reads none by it. */
+async function createTextReader(maxBytes: number): Promise<Middleware> {
+  const { koaBody } = await import('koa-body');
+  return koaBody({
     text: true,
     textLimit: maxBytes,
     textTypes: ['json', '+json'],
@@ -70,11 +82,6 @@ function createJsonReader(maxBytes: number): (context: Context) => Promise<unkno
       throw status === 400 || req.destroyed ? interrupted() : error;
     },
   });
-  return async (context) => {
-    await readText(context, () => Promise.resolve());
-    const { body = '' } = context.request as { body?: string }; // put there by koa-body
-    return parseJson(Buffer.from(body, 'latin1'));
-  };
 }
 
 /** The request survives a reader that stops early: its answer is still to be sent. */

@@ -1,6 +1,6 @@
 // One AMQP connection that reconnects by itself; amqplib's recovery does the waiting and the trying again.
 import type { Socket } from 'node:net';
-import { type ChannelModel, connect } from 'amqplib';
+import type { ChannelModel } from 'amqplib';
 import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
@@ -61,7 +61,9 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const recovery = { initialDelay: failurePause.firstMs, maxDelay: failurePause.longestMs, jitter: 0.3, waitForConnect: false, setup };
   const clientProperties = { connection_name: parts.connectionName };
   const socket = { timeout: connectTimeoutMs, noDelay: true, keepAlive: true, clientProperties };
-  const recovering = connect(withHeartbeat(parts.url), { ...socket, recovery }).then((connection) => {
+  // Loaded here: it takes some MiB, and a process whose queues are in Postgres does without it.
+  const connecting = import('amqplib').then(({ connect }) => connect(withHeartbeat(parts.url), { ...socket, recovery }));
+  const recovering = connecting.then((connection) => {
     connection.on('connect', () => {
       isPrepared = true;
       lastFailure = null;
