@@ -1,8 +1,10 @@
 // Alerts provoked on running services: a real Prometheus fires each, and following its page ends it. The pages' blocks run as they stand, on
 // processes in place of pods; steps that start or replace pods, and upgrades by Helm, are done in the test's own way.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
+import { z } from 'zod';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
@@ -11,6 +13,7 @@ import { message } from '../services/webhook-intake/deliveries.ts';
 import { describeWith } from '../support/need.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
+import { startSwitch, type Switch } from '../support/switch.ts';
 import { eventually } from '../support/wait.ts';
 import { createForge, examplePayload, type Forge, forgeSecret } from '../system/flow.ts';
 import { createPods, expectStep, type Pod } from './pods.ts';
@@ -33,23 +36,33 @@ describeWith(prometheus, 'provoked alerts', function () {
   let database: TestDatabase;
   let server: Prometheus;
   let forge: Forge;
+  let postgresPort: number;
+  /** Before Postgres for the relay and the workers, and before each of the two brokers, which are in Postgres as well. */
+  let toPostgres: Switch;
+  let toBrokers: readonly [Switch, Switch];
   let relay: Pod;
   let intake: Pod;
   let service: Pod;
   let databaseService: Pod;
   let secrets: Pod;
   let console: Pod;
+  let apiKey: string;
 
-  const brokerUrl = (number: 1 | 2) => `${database.url}?schema=broker${number}`;
+  const urlBy = ({ port }: Switch) => Object.assign(new URL(database.url), { port }).href;
+  const brokerUrl = (index: 0 | 1) => `${urlBy(toBrokers[index])}?schema=broker${index + 1}`;
 
   before('starts everything', async () => {
     database = await createTestDatabase();
-    writeFileSync(brokersFile, [`BROKER_URL_1=${brokerUrl(1)}`, 'BROKER_LIMIT_1=25', `BROKER_URL_2=${brokerUrl(2)}`, 'BROKER_LIMIT_2=1', ''].join('\n'));
+    postgresPort = Number(new URL(database.url).port);
+    toPostgres = await startSwitch(postgresPort);
+    toBrokers = [await startSwitch(postgresPort), await startSwitch(postgresPort)];
+    writeFileSync(brokersFile, [`BROKER_URL_1=${brokerUrl(0)}`, 'BROKER_LIMIT_1=25', `BROKER_URL_2=${brokerUrl(1)}`, 'BROKER_LIMIT_2=1', ''].join('\n'));
     writeFileSync(rulesFile, goodRules);
     const common = { DATABASE_URL: database.url, Broker__EnvironmentFile: brokersFile };
-    const ofIntake = { ...common, Intake__AccessTokens: admin, Notifications__RulesFile: rulesFile, Notifications__PushUrl: 'http://127.0.0.1:9' };
+    const behindSwitch = { ...common, DATABASE_URL: urlBy(toPostgres) };
+    const ofIntake = { ...behindSwitch, Intake__AccessTokens: admin, Notifications__RulesFile: rulesFile, Notifications__PushUrl: 'http://127.0.0.1:9' };
     relay = await pods.add('webhook-relay', ['serve', 'webhook-relay'], {
-      ...common,
+      ...behindSwitch,
       Broker__AuthToken: admin,
       Forge__WebhookSecrets: forgeSecret,
       FailedPayloads__Directory: spool,
@@ -70,6 +83,7 @@ describeWith(prometheus, 'provoked alerts', function () {
     forge?.close();
     await server?.close();
     await pods.close();
+    for (const gate of [toPostgres, ...(toBrokers ?? [])]) gate?.close();
     await database?.drop();
   });
 
@@ -81,7 +95,7 @@ describeWith(prometheus, 'provoked alerts', function () {
     renameSync(`${brokersFile}.next`, brokersFile);
   }
   async function publish(body: Buffer): Promise<void> {
-    const broker = connectBroker(brokerUrl(1), forgeTopology, { log: silentLog, name: 'test' });
+    const broker = connectBroker(brokerUrl(0), forgeTopology, { log: silentLog, name: 'test' });
     await broker.ready(60_000);
     await broker.publish({ ...message({ event: 'issues', payload: {} }), body }, 60_000);
     await broker.close();
@@ -92,6 +106,8 @@ describeWith(prometheus, 'provoked alerts', function () {
       body: JSON.stringify(body),
       headers: { Authorization: `Bearer ${admin}`, 'Content-Type': 'application/json' },
     });
+  const readSecret = (name: string) =>
+    fetch(`${secrets.url}/api/consumer/secrets/${name}?environment=local`, { headers: { 'X-Api-Key': apiKey } }).then(({ status }) => status);
   const expectQueuesEmpty = () =>
     eventually(async () => expect(await follow('SignalboxQueueNotConsumed', 'signalbox queues')).to.match(/forge-database +0 /), waiting);
 
@@ -107,18 +123,23 @@ describeWith(prometheus, 'provoked alerts', function () {
       (one) => one.state === 'firing' && one.labels['alertname'] === alert && Object.entries(labels).every(([name, value]) => one.labels[name] === value),
     );
 
-  function phase(title: string, provoke: () => Promise<void>, cases: readonly Provoked[]): void {
+  type Others = {
+    /** They still fire for what was, after they are mended: a later phase sees their end. */
+    readonly later?: readonly Provoked[];
+    readonly earlier?: readonly Provoked[];
+  };
+  function phase(title: string, provoke: () => Promise<void>, cases: readonly Provoked[], { later = [], earlier = [] }: Others = {}): void {
     describe(title, () => {
       before(provoke);
-      for (const one of cases)
+      for (const one of [...cases, ...later])
         it(`${one.alert} fires, and names its page`, async () => {
           const found = await eventually(async () => (await firing(one))[0] ?? false, waiting);
           expect(runbooks.map((path) => basename(path, '.md'))).to.include(one.alert);
           expect(found.annotations['runbook_url']).to.equal(`k8s/runbooks/${one.alert}.md`);
           expect(`${found.annotations['summary']} ${found.annotations['description']}`).not.to.match(/no value|\{\{/);
         });
-      for (const one of cases) it(`${one.alert} is mended by its page`, () => one.mend(one.alert));
-      for (const one of cases)
+      for (const one of [...later, ...cases]) it(`${one.alert} is mended by its page`, () => one.mend(one.alert));
+      for (const one of [...cases, ...earlier])
         it(`${one.alert} has ended`, () =>
           eventually(async () => {
             expect(await firing(one)).to.deep.equal([]);
@@ -131,10 +152,13 @@ describeWith(prometheus, 'provoked alerts', function () {
   phase(
     'after mistakes',
     async () => {
-      await manage('', { name: 'shop' });
+      const created = await manage('', { name: 'shop' });
+      apiKey = z.object({ plainApiKey: z.string() }).parse(await created.json()).plainApiKey;
       await manage('/shop/environments', { name: 'production' });
-      await manage('/shop/secrets', { name: 'db-password' });
+      for (const name of ['db-password', 'token']) await manage('/shop/secrets', { name });
+      await manage('/shop/secrets/token/values', [{ environmentSlug: 'local', value: 'open sesame' }]);
       await manage('/shop/secrets/db-password/values', [{ environmentSlug: 'production', value: 'open rye', expiresAt: new Date().toISOString() }]);
+      expect(await readSecret('token')).to.equal(200);
       await secrets.kill();
       secrets.launch({ Encryption__MasterKeys: keyOf(2) });
       expect((await console.launch({ Console__BookmarksUrl: 'nowhere' }).exited).code).to.equal(1);
@@ -258,6 +282,138 @@ describeWith(prometheus, 'provoked alerts', function () {
         async mend(alert) {
           await follow(alert, 'signalbox brokers reset BROKER_URL_1');
           await eventually(async () => expect((await deliver()).status).to.equal(202), waiting);
+        },
+      },
+    ],
+  );
+
+  /** They look back on what was. */
+  const overLater: readonly Provoked[] = [
+    {
+      alert: 'SignalboxDeliveryLost',
+      async mend(alert) {
+        expect(await follow(alert, 'spooling a delivery failed')).to.contain('spooling a delivery failed');
+        expectStep(alert, '--set services.webhook-relay.spool.sizeLimit=4Gi');
+        expect(await follow(alert, 'signalbox doctor')).to.match(/wrong +database/);
+        rmSync(spool);
+        renameSync(`${spool}.away`, spool);
+      },
+    },
+    {
+      alert: 'SignalboxSecretTampered',
+      async mend(alert) {
+        expect(await follow(alert, 'changed or moved')).to.contain('changed or moved');
+        expect(await follow(alert, 'has_schema_privilege')).to.contain('rolname');
+        expectStep(alert, '[append a new value](../../docs/applications.md#change-a-value)');
+        await manage('/shop/secrets/token/values', [{ environmentSlug: 'local', value: 'open oats' }]);
+        expect(await readSecret('token')).to.equal(200);
+      },
+    },
+  ];
+
+  phase(
+    'while Postgres is away',
+    async () => {
+      await expectQueuesEmpty();
+      const client = new pg.Client(database.url);
+      await client.connect();
+      await client.query('update secrets.secret_versions set tag = nonce || substring(tag from 13) where expires_at is null');
+      await client.end();
+      expect(await readSecret('token')).to.equal(500);
+      toPostgres.leadTo();
+      await eventually(async () => expect((await deliver()).body).to.include({ spooled: true }), waiting);
+      renameSync(spool, `${spool}.away`);
+      writeFileSync(spool, '');
+      expect((await deliver()).body).to.include({ spooled: false });
+      await publish(examplePayload(++sent));
+    },
+    [
+      {
+        alert: 'SignalboxWorkerFailing',
+        labels: { worker: 'database-service' },
+        async mend(alert) {
+          expect(await follow(alert, 'batch failed')).to.contain('batch failed');
+          expect(await follow(alert, 'signalbox doctor')).to.match(/wrong +database/);
+        },
+      },
+      {
+        alert: 'SignalboxRelayDatabaseDown',
+        labels: { pod: 'relay-0' },
+        async mend(alert) {
+          expect(await follow(alert, 'signalbox doctor')).to.match(/wrong +database/);
+          toPostgres.leadTo(postgresPort);
+          await eventually(async () => expect(await follow(alert, 'signalbox spool')).to.contain('no delivery is spooled here'), waiting);
+        },
+      },
+    ],
+    { later: overLater },
+  );
+
+  phase(
+    'while the brokers are away',
+    async () => {
+      for (const gate of toBrokers) gate.leadTo();
+      await eventually(async () => expect((await deliver()).body).to.include({ spooled: true }), waiting);
+    },
+    [
+      {
+        alert: 'SignalboxNoBrokerConnected',
+        labels: { pod: 'relay-0' },
+        async mend(alert) {
+          expect(await follow(alert, 'signalbox brokers; done')).to.contain('disconnected');
+          expectStep(alert, 'check the broker');
+          toBrokers[0].leadTo(postgresPort);
+        },
+      },
+      {
+        alert: 'SignalboxBrokerDisconnected',
+        labels: { pod: 'relay-0', broker: 'BROKER_URL_2' },
+        async mend(alert) {
+          expectStep(alert, 'the relay reconnects by itself within seconds');
+          toBrokers[1].leadTo(postgresPort);
+          const afterwards = () => follow('SignalboxNoBrokerConnected', 'signalbox brokers; signalbox spool');
+          await eventually(
+            async () =>
+              expect(await afterwards())
+                .to.contain('no delivery is spooled here')
+                .and.not.to.contain('disconnected'),
+            waiting,
+          );
+        },
+      },
+    ],
+    { earlier: overLater },
+  );
+
+  let brokers = '';
+  phase('without a relay', () => relay.kill(), [
+    {
+      alert: 'SignalboxRelayDown',
+      labels: { deployable: 'webhook-relay' },
+      async mend(alert) {
+        expectStep(alert, 'scale deployment signalbox-webhook-relay --replicas=1');
+        brokers = readFileSync(brokersFile, 'utf8');
+        changeBrokers(() => '');
+        await relay.start();
+      },
+    },
+  ]);
+
+  phase(
+    'without a broker connection',
+    async () => {
+      expect((await deliver()).body).to.include({ spooled: true });
+    },
+    [
+      {
+        alert: 'SignalboxNoActiveBroker',
+        async mend(alert) {
+          expect(await follow(alert, 'get secret signalbox-brokers')).to.equal('');
+          changeBrokers(() => brokers);
+          await eventually(
+            async () => expect(await follow(alert, '-- signalbox brokers\n')).to.match(/BROKER_URL_1 +connected[\s\S]*no delivery is spooled here/),
+            waiting,
+          );
         },
       },
     ],
