@@ -144,8 +144,9 @@ function startWorker(queue: (readonly string[])[], results: Result[], turn: stri
 }
 
 /** @returns the seconds since the call, with those of the processor that the process and its children used; shared servers are not among them */
-function usage({ pid }: ChildProcess): () => string {
-  const processorMs = () => (pid === undefined || procfs.missing ? undefined : processorMsBelow(pid));
+function usage(child: ChildProcess): () => string {
+  const hasEnded = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+  const processorMs = () => (procfs.missing || hasEnded() ? undefined : processorMsBelow(Number(child.pid)));
   const begun = Date.now();
   const before = processorMs();
   return () => {
