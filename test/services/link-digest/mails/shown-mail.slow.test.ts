@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { showMail } from '../../../../services/link-digest/mails/shown-mail.ts';
+import { chromium, chromiumPath } from '../../../support/chromium.ts';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { describeWith } from '../../../support/need.ts';
-import { findProgram } from '../../../support/programs.ts';
 import { attacks } from './attacks.ts';
 
 const run = promisify(execFile);
-const chromium = { name: 'Chromium', missing: findProgram('chromium') !== undefined ? undefined : 'no chromium on PATH' };
 
 describeWith(chromium, 'mails in a browser', function () {
   this.timeout(300_000);
@@ -69,7 +68,7 @@ describeWith(chromium, 'mails in a browser', function () {
       '--dump-dom',
     ];
     const hosts = `--host-resolver-rules=MAP evil.example:80 127.0.0.1:${port}, MAP evil.example:443 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
-    const { stdout } = await run('chromium', [...options, hosts, `file://${page}`], { maxBuffer: 64 * 1_048_576 });
+    const { stdout } = await run(chromiumPath ?? '', [...options, hosts, `file://${page}`], { maxBuffer: 64 * 1_048_576 });
     const title = /<title>(\{.*?\})<\/title>/s.exec(stdout)?.[1];
     if (title === undefined) throw new Error(`the page did not end: ${stdout.slice(0, 300)}`);
     return JSON.parse(title) as { pages: number; hits: number[] }; // the script's own
