@@ -95,7 +95,7 @@ const replayFilters = {
   '--delivery-id <id>': 'the event of this delivery',
   '--from <time>': 'received at this time or later, such as 2026-03-15T00:00:00Z',
   '--to <time>': 'received before this time',
-  '--resume <run>': 'instead of these: the events that a run has left',
+  '--resume <run>': 'instead of these: the events that a run has left, with or without the rules as it had it',
 } as const;
 
 type ReplayGiven = { readonly data: string; readonly notify: boolean; readonly dryRun: boolean } & Readonly<Record<string, string | boolean>>;

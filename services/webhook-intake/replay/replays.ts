@@ -52,6 +52,10 @@ const ReplayRequest = z
     path: ['from'],
     error: 'is needed, or another filter, or resume without any',
   })
+  .refine(({ resume, notify }) => resume === undefined || notify, {
+    path: ['notify'],
+    error: 'must be left out beside resume: the run that is resumed has its own',
+  })
   .meta({ id: 'ReplayRequest', description: 'The events of a replay', examples: [{ event: 'issues', from: '2026-03-15T00:00:00Z', notify: false }] });
 
 /** Asked for at once while the events of a filter are gathered, and how long that may take. */
@@ -96,16 +100,19 @@ export function createReplays({ store, runner, maxEvents, stopping, ...parts }: 
     return { runId: run.runId, worker: run.worker, status: 'accepted' as const, count };
   }
 
+  /** @throws Problem 404, or 409 where the run left nothing */
+  async function countLeft(runId: string): Promise<number> {
+    if (!isGuid(runId)) throw Problems.runMissing();
+    const count = await replays.left(runId);
+    if (count === 0) throw Problems.replayDone();
+    return count;
+  }
+
   return {
     gather,
     replay: (events: readonly EventKey[], notify: boolean) => start(events.length, async (runId) => void (await replays.add(runId, events, notify))),
-    /** @throws Problem 409 where the run left nothing */
-    async resume(from: string) {
-      if (!isGuid(from)) throw Problems.runMissing();
-      const count = await replays.left(from);
-      if (count === 0) throw Problems.replayDone();
-      return start(count, async (runId) => void (await replays.takeOver(runId, from)));
-    },
+    resume: async (from: string) => start(await countLeft(from), async (runId) => void (await replays.takeOver(runId, from))),
+    planResume: async (from: string) => ({ count: await countLeft(from), ids: (await replays.next(from, shownIds)).map(({ eventId }) => eventId) }),
     event: (id: string) => store.event(id),
   };
 }
@@ -127,6 +134,7 @@ export const replayRoutes = (replays: Replays): AnyRoute[] => [
     problems: [Problems.replayTooLarge, Problems.replayTooWide, Problems.eventMissing, Problems.runMissing, Problems.replayDone, Problems.workerRunning],
     async handle({ body: { resume, notify, dryRun, ...filter } }) {
       if (resume !== undefined) {
+        if (dryRun) return answer(200, await replays.planResume(resume));
         const run = await replays.resume(resume);
         return answer(202, run, locationOf(run));
       }

@@ -96,7 +96,8 @@ describe('replays of stored events', function () {
     await dashboard.close();
     dashboard = await createDashboard({ rules, maxReplayed: 3 });
     await dashboard.deliver(Array.from({ length: 5 }, (_, index) => one(`d-${index}`, index)));
-    for (const body of [{}, { notify: false }, { dryRun: true }, { event: ' ' }, { minScore: 11 }, { event: 'issues', resume: 'x' }, { from: 'yesterday' }])
+    const without = [{}, { notify: false }, { dryRun: true }, { event: ' ' }];
+    for (const body of [...without, { minScore: 11 }, { event: 'issues', resume: 'x' }, { resume: 'x', notify: false }, { from: 'yesterday' }])
       expect((await start(body)).status, JSON.stringify(body)).to.equal(400);
     expect((await start({ sender: 'stranger' })).status).to.equal(404);
     const tooMany = await start({ event: 'issues', dryRun: true });
@@ -129,6 +130,9 @@ describe('replays of stored events', function () {
     const killed = '019b76da-a800-7000-8000-00000000000a';
     await rows(`insert into worker_runs (id, worker, status, processed, failed, finished_at) values ('${killed}', 'replay', 'failed', 2, 0, now())`);
     await rows(`insert into replay_events select '${killed}', received_at, id, true from events where delivery_id in ('d-2', 'd-3')`);
+    const planned = await start({ resume: killed, dryRun: true });
+    expect([planned.status, planned.body['count']]).to.deep.equal([200, 2]);
+    expect(planned.body['ids']).to.have.length(2);
     const resumed = await start({ resume: killed });
     expect([resumed.status, resumed.body['count']]).to.deep.equal([202, 2]);
     expect(await finished(resumed)).to.deep.include({ processed: 2 });
