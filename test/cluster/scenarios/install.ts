@@ -52,7 +52,7 @@ type Started = {
 };
 type Container = { readonly name: string; readonly state: Ended; readonly lastState: Ended };
 
-/** Of Jobs, too. */
+/** Containers of Jobs are looked at, too. */
 async function expectNoError(kubectl: Kubectl): Promise<void> {
   const { items } = await kubectl.get<{ items: readonly Started[] }>(['pods']);
   const failed = items.flatMap(({ metadata, status }) =>
