@@ -65,7 +65,7 @@ const take = (importing: Importing) =>
         path: '/api/import',
         query: { dryRun: entered.dryRun, private: entered.private ? 'include' : 'exclude' },
         body: file,
-        headers: { 'Content-Type': 'text/html', 'Content-Length': String(file.length) },
+        headers: { 'Content-Type': 'text/html' },
         timeoutMs: importMs,
         onSent(taken: number) {
           // A refusal may come before all of it was sent.
