@@ -1,13 +1,17 @@
 // Characters that show nothing, or turn the direction of others: names of people hold none but those that their writing needs.
 
-/**
- * The joiners U+200C and U+200D are part of how Persian and the languages of India are spelt, and of emoji that are made of several.
- * Anywhere else they would make two names of one look.
- */
-const hidden =
-  /(?:(?!(?<=[\p{M}--\p{Script=Inherited}])[\u200c\u200d]|(?<=[\p{Script=Arabic}\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}]))\p{C})+/gv;
-
-export const hasHidden = (text: string): boolean => text.search(hidden) >= 0;
+/** Where the joiners U+200C and U+200D are part of the spelling; anywhere else they would make two names of one look. */
+const needed = [
+  // The scripts of India: after a mark of their own, such as a virama.
+  /(?<=[\p{M}--\p{Script=Inherited}])[\u200c\u200d]/v,
+  // The Arabic script: between two letters.
+  /(?<=\p{Script=Arabic})[\u200c\u200d](?=\p{Script=Arabic})/v,
+  // Emoji that are made of several.
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/v,
+];
+const hidden = new RegExp(`(${needed.map(({ source }) => source).join('|')})|\\p{C}+`, 'gv');
 
 /** The text with a space in their place. */
-export const withoutHidden = (text: string): string => text.replaceAll(hidden, ' ');
+export const withoutHidden = (text: string): string => text.replaceAll(hidden, (_, joiner?: string) => joiner ?? ' ');
+
+export const hasHidden = (text: string): boolean => withoutHidden(text) !== text;

@@ -83,7 +83,7 @@ describe('console behind a proxy that logs people in', () => {
       const { text } = await (await entered({ ...anna, 'Remote-User': latin(user) })).get('/me');
       expect(text).to.include(user);
     }
-    for (const user of ['an\u200dna', 'anna\u200c', '\u200danna', 'e\u0301\u200dva', 'علی\u200c', 'علی\u200c\u200cرضا'])
+    for (const user of ['an\u200dna', 'anna\u200c', '\u200danna', 'e\u0301\u200dva', 'علی\u200c', 'علی\u200c\u200cرضا', 'علی\u200canna', '👩\u200danna'])
       expect((await console.browser({ ...anna, 'Remote-User': latin(user) }).get('/login')).status, encodeURI(user)).to.equal(400);
   });
 
