@@ -16,10 +16,9 @@ import { type Branch, folderOptions, foldersOf, namesIn, path, type Saved, treeO
 
 const Preview = z.object({ title: z.string(), description: z.string(), thumbnail: z.string(), existing: z.array(Bookmark) });
 
-/** A phone's share sheet sends the address as `url`, or within `text`. */
 const text = z.string().optional();
-/** The look-up keeps what else was entered. */
-const NewQuery = z.object({ url: text, title: text, text, description: text, tags: text, folder: text });
+/** A phone's share sheet sends the address as `url`, or within `text`; the look-up of a page sends every field of the form. */
+const NewQuery = z.object({ url: text, title: text, text, description: text, tags: text, folder: text, favorite: fieldCheck });
 
 type Entry = {
   readonly url: string;
@@ -29,7 +28,6 @@ type Entry = {
   readonly folder: string;
   readonly favorite: boolean;
 };
-const nothing: Entry = { url: '', title: '', description: '', tags: '', folder: '', favorite: false };
 
 const add = page({
   path: '/bookmarks/new',
@@ -44,8 +42,8 @@ const add = page({
     const given = query.title ?? '';
     const title = given === '' ? (page?.title ?? '') : given;
     const hint = page && (title === '' ? bookmarks.notLookedUp : bookmarks.lookedUp);
-    const { tags = '', folder = '', description = '' } = query;
-    const entry = { ...nothing, url: shared, title, description: description || (page?.description ?? ''), tags, folder };
+    const { tags = '', folder = '', description = '', favorite } = query;
+    const entry = { url: shared, title, description: description || (page?.description ?? ''), tags, folder, favorite };
     return {
       title: bookmarks.add,
       body: [

@@ -28,8 +28,9 @@ describe('console bookmarks', () => {
   const titles = async () => (await catalogue.database.driver.query('select title from bookmarks')).rows.map(({ title }) => title);
 
   it('looks a page up with what else was entered', async () => {
-    const { text } = await (await console.loggedIn()).get('/bookmarks/new?url=not+an+address&title=Flood+maps&description=By+year&tags=maps');
+    const { text } = await (await console.loggedIn()).get('/bookmarks/new?url=not+an+address&title=Flood+maps&description=By+year&tags=maps&favorite=true');
     expect(text).to.include('value="Flood maps"').and.include('>By year</textarea>').and.include('value="maps"').and.include('formaction="/bookmarks/new"');
+    expect(text).to.match(/<input type="checkbox"[^>]* checked/);
     expect(text.match(/name="url"/g)).to.have.length(1);
   });
 
