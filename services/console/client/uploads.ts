@@ -5,21 +5,31 @@ const askMs = 1000;
 
 export function watchUploads(): void {
   for (const form of findAll('form[enctype]')) {
+    let asking = 0;
     form.addEventListener('submit', () => {
-      const wait = find('[data-wait]', form);
-      wait?.removeAttribute('hidden');
-      find('.primary', form)?.setAttribute('disabled', '');
+      showWait(form, true);
       const bar = find('progress', form);
-      const path = wait?.dataset['wait'];
-      if (bar && path) setInterval(() => void showProgress(bar, path), askMs);
+      const path = find('[data-wait]', form)?.dataset['wait'];
+      if (bar && path) asking = setInterval(() => void showProgress(bar, path), askMs);
+    });
+    // A browser keeps the page as it is left, for the way back.
+    addEventListener('pagehide', () => {
+      clearInterval(asking);
+      showWait(form, false);
     });
   }
 }
 
+function showWait(form: HTMLElement, isUnderWay: boolean): void {
+  find('[data-wait]', form)?.toggleAttribute('hidden', !isUnderWay);
+  find('.primary', form)?.toggleAttribute('disabled', isUnderWay);
+}
+
 /** An answer without numbers leaves the bar as it is. */
 async function showProgress(bar: HTMLElement, path: string): Promise<void> {
-  const response = await fetch(path).catch(() => undefined);
-  const found: unknown = response?.ok ? await response.json() : undefined;
+  const found: unknown = await fetch(path)
+    .then((response) => response.json())
+    .catch(() => undefined);
   const [taken, all] = ['taken', 'all'].map((name) => Number(new Map<string, unknown>(Object.entries(found ?? {})).get(name)));
   if (taken === undefined || all === undefined || !(all > 0)) return;
   bar.setAttribute('max', String(all));

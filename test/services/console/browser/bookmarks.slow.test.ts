@@ -103,6 +103,9 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     await page.getByText('The file is being read').waitFor();
     expect(await button.isDisabled()).to.equal(true);
     await page.locator('progress[value="30"][max="40"]').waitFor();
+    await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
+    expect(await button.isEnabled(), 'on the way back').to.equal(true);
+    expect(await page.getByText('The file is being read').isVisible()).to.equal(false);
   });
 
   it('merges two tags', async () => {
