@@ -15,13 +15,14 @@ const isOfScript = ({ headers: { accept } }: AskedRequest) => accept === 'applic
 export const createRefusals = (kit: Kit, sessions: Pick<Sessions, 'find'>, runbookUrl: string | undefined): RefusalForm => ({
   ...problemDocuments,
   async write(problem: Problem, asked: AskedRequest): Promise<WrittenRefusal | undefined> {
-    if (!wantsPage(asked) && !isOfScript(asked)) return undefined;
-    if (isOfScript(asked)) return forScript(kit, problem, await sessions.find(asked.headers));
+    // While the database is away the person is not known: a page has no navigation then.
+    const find = () => sessions.find(asked.headers).catch(() => undefined);
+    if (isOfScript(asked)) return forScript(kit, problem, await find());
+    if (!wantsPage(asked)) return undefined;
     const login = problem.members['login'];
     if (typeof login === 'string') return redirect(login);
     if (problem.status === 401 && (asked.method === 'GET' || asked.method === 'HEAD')) return redirect(`/login?to=${encodeURIComponent(asked.url)}`);
-    // While the database is away the person is not known, and the page has no navigation.
-    const found = await sessions.find(asked.headers).catch(() => undefined);
+    const found = await find();
     const show = (locale: Locale) => errorPage(locale, problem, { ...asked, runbookUrl });
     return { mediaType: htmlType, ...(found ? kit.renderFor(found, asked.url, show) : kit.renderAlone(asked.headers, asked.url, show)) };
   },
