@@ -66,9 +66,13 @@ class Markup {
       return;
     }
     this.text += '>';
-    if (losesNewline.has(tag) && toMarkup(children).startsWith('\n')) this.text += '\n';
-    this.add(children);
+    if (losesNewline.has(tag)) this.#addPreformatted(toMarkup(children));
+    else this.add(children);
     this.text += `</${tag}>`;
+  }
+
+  #addPreformatted(content: string): void {
+    this.text += content.startsWith('\n') ? `\n${content}` : content;
   }
 
   #addAttributes(attributes: Attributes): void {
