@@ -87,7 +87,10 @@ export const faults: Texts['faults'] = [
   [/^The configured connections are not usable; the ones in use stay$/, 'Die eingestellten Verbindungen sind nicht benutzbar; die bisherigen bleiben.'],
   [/^The slug '(.+)' is taken\.$/, 'Der Name „$1“ ist schon vergeben.'],
   [/^The newest version in '(.+)' is (\d+), not (\d+)\.$/, 'Die neueste Version in „$1“ ist $2, nicht $3.'],
-  [/^The newest version in '(.+)', (\d+), is not active; copy one by its number\.$/, 'Die neueste Version in „$1“, $2, wird nicht ausgeliefert.'],
+  [
+    /^The newest version in '(.+)', (\d+), is not active; copy one by its number\.$/,
+    'Die neueste Version in „$1“, $2, wird nicht ausgeliefert; kopieren Sie eine andere mit ihrer Nummer.',
+  ],
   [/^There is no environment '(.+)'\.$/, 'Es gibt keine Umgebung „$1“.'],
   [/^The environment '(.+)' inherits from it\.$/, 'Die Umgebung „$1“ erbt von ihr.'],
   [/^It holds bookmarks or folders; .*$/, 'Er enthält Lesezeichen oder Ordner.'],
