@@ -13,7 +13,7 @@ export const system: Texts['system'] = {
     rejected: 'Abgelehnt',
     workers: 'Worker',
     notifications: 'Benachrichtigungen',
-    record: 'Wer was tat',
+    record: 'Wer hat was getan',
   },
   lead: 'Broker, Warteschlangen und Worker, und was auf einen Betreiber wartet.',
   connections: 'Verbindungen zu Brokern',
