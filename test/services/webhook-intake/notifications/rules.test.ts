@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { ConfigError } from '../../../../services/platform/config/config.ts';
 import { type Matchable, parseRules } from '../../../../services/webhook-intake/notifications/rules.ts';
 import { readRules } from '../../../../services/webhook-intake/notifications/rules-file.ts';
+import { expectLinearTime } from '../../../support/linear-time.ts';
 
 const event: Matchable = {
   source: 'forge',
@@ -57,11 +58,8 @@ describe('notification rules', () => {
     expect(matches('{ payload: { /issue/number: 7, /issue/locked: true } }')).to.equal(false);
     expect(faultsOf('rules: [{ name: one, push: [a], when: { payload: { issue: x } } }]').join()).to.contain('must be a JSON pointer');
   });
-  it('take a name of any length in no time', () => {
-    const startedAt = performance.now();
-    matches('{ repository: "railway/*-*-*-*" }', { repository: `railway/${'-'.repeat(100_000)}` });
-    expect(performance.now() - startedAt).to.be.below(1000);
-  });
+  it('take a name of any length in the time of its length', () =>
+    expectLinearTime((parts) => matches('{ repository: "railway/*-*-*-*" }', { repository: `railway/${'-'.repeat(parts * 12_500)}` })));
   it('match on the event', () => expect([matches('{ event: [push, issue*] }'), matches('{ event: issue }')]).to.deep.equal([true, false]));
   it('match on the action', () => {
     expect([matches('{ action: opened }'), matches('{ action: closed }'), matches('{ action: "*" }', { action: null })]).to.deep.equal([true, false, false]);
