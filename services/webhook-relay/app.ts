@@ -79,10 +79,8 @@ export function createRelay(given: RelayParts): App {
       { name: 'Deliveries', description: 'The webhooks of GitHub, Gitea and Forgejo' },
       deliveryRoutes({ ...config, deliveries, bodyMemory: createBodyMemory(bodyBytes(config), config.maxPayloadBytes) }),
     ),
-    ...administrationRoutes(parts, { ...publishing, senders, spooled })
-      .map(asksDatabase)
-      .map(closed),
-    ...tagged({ name: 'Queues', description: 'Queues of the connections' }, [closed(queuesRoute(connections, parts.clock))]),
+    ...administrationRoutes(parts, { ...publishing, senders, spooled }).map(asksDatabase),
+    ...tagged({ name: 'Queues', description: 'Queues of the connections' }, [queuesRoute(connections, parts.clock)]),
     ...tagged(reports, reportRoutes(createHealthReport(connections, usage, databaseState))),
   ];
   return createApp({
@@ -100,13 +98,6 @@ export function createRelay(given: RelayParts): App {
     caseSensitivePaths: false,
   });
 }
-
-/**
- * An operator's reads refuse an unknown query parameter: a filter that is misspelt would show everything. The three of the interface document have
- * clients that may send one.
- */
-const closed = (one: AnyRoute): AnyRoute =>
-  one.method === 'get' && /^\/broker\/(?!connections$|usage$|usage\/current$)/i.test(one.path) ? { ...one, isQueryClosed: true } : one;
 
 const reports = { name: 'Reports', description: 'Senders, and the health of the relay' };
 

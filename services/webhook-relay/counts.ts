@@ -37,6 +37,7 @@ export const countsRoute = (parts: CountsParts) =>
     operationId: 'getCounts',
     summary: 'Counts what an operator may have to look at',
     description: 'One small answer for a page or a check that asks often; the lists themselves have routes of their own.',
+    isQueryClosed: true,
     answers: { 200: RelayCounts },
     handle: () => answerInTime(count(parts)),
   });

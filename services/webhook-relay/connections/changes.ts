@@ -26,6 +26,7 @@ export const changesRoute = (database: Database) =>
     operationId: 'listConnectionChanges',
     summary: 'Lists changes of the active connection, and resets',
     description: 'The newest come first. They are kept as long as usage (`Retention__UsageMonths`).',
+    isQueryClosed: true,
     query: z.object({
       limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
       after: queryCursor('changes', z.tuple([z.int()])),

@@ -83,6 +83,7 @@ export const publishedRoute = (published: PublishedConnections, connections: Con
     operationId: 'listPublishedConnections',
     summary: 'Lists the brokers that were published to',
     description: 'Messages may wait on a broker after its connection has left the settings. The answer never has a user or a password.',
+    isQueryClosed: true,
     answers: { 200: PublishedConnectionList },
     handle: () => answerInTime(published.list(connections.all)),
   });

@@ -24,6 +24,7 @@ export const queuesRoute = (connections: Pick<Connections, 'all'>, clock: () => 
     summary: 'Lists the queues of all connections',
     description:
       'How many messages wait in each queue and since when, how many consumers hold, and how many consumers there are. Brokers are asked now; one that does not answer within a second has null.',
+    isQueryClosed: true,
     answers: { 200: QueueList },
     handle: () => lookAtQueues(connections, clock),
   });

@@ -113,6 +113,7 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     summary: 'Lists deliveries that were answered with a refusal',
     description:
       'The newest come first: deliveries without a valid signature, and those that were refused before or after it was checked (400, 408, 413, 415, 503). The relay keeps as many, and for as long, as `Retention__RejectedDeliveriesRows` and `Retention__RejectedDeliveriesDays` say. Spooled deliveries are not among them.',
+    isQueryClosed: true,
     query: RejectedQuery,
     answers: { 200: RejectedList },
     async handle({ query: { limit, after, ...filter } }) {
@@ -128,6 +129,7 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     operationId: 'getRejectedDelivery',
     summary: 'Shows a delivery that was answered with a refusal',
     description: 'The answer has the headers and the beginning of the payload. Unless its status is 503 nothing of it was verified: anyone may have sent it.',
+    isQueryClosed: true,
     params: z.object({ id: z.string().meta({ description: 'The id of the rejected delivery' }) }),
     answers: { 200: RejectedDetail },
     problems: [Problems.rejectedMissing],
@@ -142,6 +144,7 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     operationId: 'getRejectedPayload',
     summary: 'Reads the payload of a delivery that was answered with a refusal',
     description: 'The bytes as they came, the first 64 KiB; none where the body was not read.',
+    isQueryClosed: true,
     params: z.object({ id: z.string().meta({ description: 'The id of the rejected delivery' }) }),
     answers: { 200: z.any() },
     describedContent: { 'application/octet-stream': z.string().meta({ override: { format: 'binary' }, examples: ['{"action":"opened"}'] }) },

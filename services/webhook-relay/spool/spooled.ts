@@ -112,6 +112,7 @@ const readRoutes = (spooled: Spooled) => [
     operationId: 'listSpooledDeliveries',
     summary: 'Lists deliveries that wait to be published',
     description: 'The oldest come first: files of the relay that answers, and rows of the database that any relay replays. Published ones are not among them.',
+    isQueryClosed: true,
     query: z.object({
       limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
       after: queryCursor('spooled', z.tuple([z.int().min(0).max(253_402_300_799_999), name])),
@@ -131,6 +132,7 @@ const readRoutes = (spooled: Spooled) => [
     summary: 'Shows a delivery that waits to be published',
     description: 'A file is found by the relay that has it only, a row of the database by every relay.',
     params,
+    isQueryClosed: true,
     answers: { 200: SpooledDelivery },
     problems: [Problems.spooledMissing],
     handle: ({ params: { id } }) => answerInTime(spooled.find(id)),

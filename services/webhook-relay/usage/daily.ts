@@ -109,6 +109,7 @@ export const dailyUsageRoute = (daily: Pick<DailyUsage, 'list'>) =>
     summary: 'Lists the usage of each day',
     description:
       'Messages that connections confirmed, by day in UTC, over all relays; the last 31 days unless said otherwise. A reset of a monthly count changes nothing here. Days are kept as long as months (`Retention__UsageMonths`).',
+    isQueryClosed: true,
     query: z
       .object({
         from: Day.optional().meta({ description: 'The first day; 30 days before `to` unless given' }),
