@@ -124,7 +124,7 @@ function parseRequest(
   { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress' | 'left'> & { readonly value: unknown },
 ): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults: Faults = new Map();
-  const all = context.method === 'GET' ? context.req.headers : withoutRange(context.req.headers);
+  const all = context.method === 'HEAD' ? withoutRange(context.req.headers) : context.req.headers;
   const params = parse(route.params, context['params'], { root: 'path', faults });
   const query = parseQuery(route, context.querystring, faults);
   const headers = route.headers ? parse(route.headers, declaredHeaders(all, route.headers), { root: 'headers', faults }) : all;
@@ -145,7 +145,7 @@ const chosen = (accepted: string | false | string[]): string | false => (Array.i
 const declaredHeaders = (headers: IncomingHttpHeaders, { shape }: HeaderSchema) =>
   Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]));
 
-/** A range means something to GET alone. RFC 9110 section 14.2. */
+/** A range means something to GET alone, whose route answers HEAD. RFC 9110 section 14.2. */
 const withoutRange = ({ range: _range, ...headers }: IncomingHttpHeaders): IncomingHttpHeaders => headers;
 
 const parse = (schema: Schema | undefined, value: unknown, place: Place): unknown => schema && parseInto(schema, value, place);
