@@ -57,15 +57,16 @@ export function sentenceOf(locale: Locale, problem: Problem): string {
 
 function wordsOf({ t, faultText }: Locale, { kind, status, detail }: Problem): { readonly title: string; readonly hint: string | undefined } {
   const { faults } = t.access;
+  const said = detail && faultText(detail);
   if (kind.type === Problems.crossSite.type) return faults.crossSite;
   if (kind.type === Problems.roleMissing.type) return faults.roleMissing;
   if (kind.type === Problems.localLoginOff.type) return faults.localLoginOff;
-  if (kind.type === Problems.busy.type) return { title: faults.busy.title, hint: detail ?? faults.busy.hint };
-  if (status === 404) return { title: faults.missing.title, hint: detail ?? faults.missing.hint };
+  if (kind.type === Problems.busy.type) return { title: faults.busy.title, hint: said ?? faults.busy.hint };
+  if (status === 404) return { title: faults.missing.title, hint: said ?? faults.missing.hint };
   if (status === 401) return faults.loggedOut;
   if (status === Common.failure.status) return faults.failed;
   if (status === 503) return faults.unavailable;
-  return { title: faults.refused, hint: faultText(detail ?? kind.title) };
+  return { title: faults.refused, hint: said ?? faultText(kind.title) };
 }
 
 const faultList = (locale: Locale, errors: unknown) =>

@@ -29,7 +29,7 @@ export function serviceFailure(locale: Locale, problem: Problem, { runbookUrl, .
 }
 
 /** As `serviceFailure`, in words. */
-export function serviceWords({ t }: Locale, problem: Problem): { readonly title: string; readonly hint: string | undefined } | undefined {
+export function serviceWords({ t, faultText }: Locale, problem: Problem): { readonly title: string; readonly hint: string | undefined } | undefined {
   const cause = causeOf(problem);
-  return cause && { title: t.view.states.faults[cause.fault](cause.service), hint: problem.detail };
+  return cause && { title: t.view.states.faults[cause.fault](cause.service), hint: problem.detail && faultText(problem.detail) };
 }

@@ -180,14 +180,12 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     const { requestId, url, clientAddress, left, headers } = request;
     const lastEventId = headers['last-event-id'];
     const signal = left();
-    const locale = localeOf(person);
-    const { faultText } = locale;
     return {
       person,
       session,
       hasNotice,
       area,
-      locale,
+      locale: localeOf(person),
       path: url,
       requestId,
       clientAddress,
@@ -203,7 +201,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       runbookUrl: config.runbookUrl,
       tiles,
       isPictureShown: (picture) => config.imageOrigins.includes(URL.parse(picture)?.origin ?? ''),
-      ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal, faultText }),
+      ask: (service) => upstreams.ask(service, { person: person.name, requestId, signal }),
     };
   }
 

@@ -10,13 +10,7 @@ import { Problems, type ServiceName } from '../contract.ts';
 import { type Answered, send, TimedOut, TooLong } from './request.ts';
 
 /** The person and the request that a service is asked for. */
-export type Behalf = {
-  readonly person: string;
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** The words of a refusal in the language of the person, where they are known. */
-  readonly faultText?: (message: string) => string;
-};
+export type Behalf = { readonly person: string; readonly requestId: string; readonly signal: AbortSignal };
 
 type QueryValue = string | number | boolean | readonly string[] | undefined | null;
 export type Query = Readonly<Record<string, QueryValue>>;
@@ -167,7 +161,7 @@ function createAsk(parts: UpstreamParts) {
       );
       throw credentialRefused(service);
     }
-    throw refusalOf(service, answered, { text, faultText: behalf.faultText });
+    throw refusalOf(service, answered, text);
   };
 }
 
@@ -216,16 +210,12 @@ function faultOf(service: ServiceName, error: unknown): Problem {
   return error instanceof TimedOut ? Problems.serviceSlow({ service }) : Problems.serviceAway({ service });
 }
 
-/** A refusal of the service in words that a page shows. */
-function refusalOf(
-  service: ServiceName,
-  { status, header }: Answered,
-  { text, faultText = String }: { readonly text: string; readonly faultText: Behalf['faultText'] },
-): Problem {
+/** A refusal of the service, in its words. */
+function refusalOf(service: ServiceName, { status, header }: Answered, text: string): Problem {
   // A problem document, or the envelope of the link digest; none where something in between answered.
   const body = jsonIn(text);
   const detail = textAt(body, 'detail') ?? textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? textAt(body, 'title');
-  const said = { service, ...(detail !== undefined && { detail: faultText(detail) }) };
+  const said = { service, ...(detail !== undefined && { detail }) };
   const retryAfter = header('retry-after');
   if (status === 404 || status === 410) return Problems.missing(said);
   if (status === 400 || status === 422) return Common.invalid({ ...said, errors: objectAt(body, 'errors') ?? {} });

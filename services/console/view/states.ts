@@ -55,14 +55,14 @@ export type Failure = {
 /** The page that says what to do; a link where its address is known. */
 export type Runbook = { readonly page: string; readonly href?: string | undefined };
 
-export function failure({ t }: Locale, { service, requestId, detail, fault = 'away', again, runbook }: Failure): VNode {
+export function failure({ t, faultText }: Locale, { service, requestId, detail, fault = 'away', again, runbook }: Failure): VNode {
   const { states } = t.view;
   return h(
     'div',
     { class: 'state bad', role: 'alert' },
     icon('warning'),
     h('h2', null, states.faults[fault](service)),
-    h('p', null, detail ?? states.failedHint),
+    h('p', null, detail === undefined ? states.failedHint : faultText(detail)),
     h('div', { class: 'buttons' }, h('a', { class: 'button', href: again }, icon('again'), states.again), runbookLink(t, runbook)),
     h('p', { class: 'quiet' }, requestLine(t, { requestId, runbook })),
   );
