@@ -101,7 +101,7 @@ function answerOf(body: unknown, isDone: boolean): Answer {
   return { message, isDone, undo: path === undefined ? undefined : { path, fields } };
 }
 
-const memberOf = (body: unknown, name: string): unknown => new Map<string, unknown>(Object.entries(body ?? {})).get(name);
+export const memberOf = (body: unknown, name: string): unknown => new Map<string, unknown>(Object.entries(body ?? {})).get(name);
 
 function textOf(body: unknown, name: string): string | undefined {
   const member = memberOf(body, name);

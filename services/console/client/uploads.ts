@@ -1,4 +1,5 @@
 // Forms with a file: while it is on its way the page says so, with how far it is where the console knows, and takes no second one.
+import { memberOf } from './actions.ts';
 import { find, findAll } from './elements.ts';
 
 const askMs = 1000;
@@ -30,8 +31,8 @@ async function showProgress(bar: HTMLElement, path: string): Promise<void> {
   const found: unknown = await fetch(path)
     .then((response) => response.json())
     .catch(() => undefined);
-  const [taken, all] = ['taken', 'all'].map((name) => Number(new Map<string, unknown>(Object.entries(found ?? {})).get(name)));
-  if (taken === undefined || all === undefined || !(all > 0)) return;
+  const all = Number(memberOf(found, 'all'));
+  if (!(all > 0)) return;
   bar.setAttribute('max', String(all));
-  bar.setAttribute('value', String(taken));
+  bar.setAttribute('value', String(memberOf(found, 'taken')));
 }
