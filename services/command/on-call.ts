@@ -1,6 +1,7 @@
 // `signalbox queues`, `brokers`, `spool`, `replay`, `doctor` and `sql`: what a person on call asks an installation.
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Environment } from '../platform/config/config.ts';
+import type { Replay } from './replay.ts';
 import { dataFolderOption, withDataFolder } from './subcommands.ts';
 
 type Parts = { readonly environment: Environment; readonly print: (text: string) => void };
@@ -98,8 +99,6 @@ const replayFilters = {
   '--resume <run>': 'instead of these: the events that a run has left, with or without the rules as it had it',
 } as const;
 
-type ReplayGiven = { readonly data: string; readonly notify: boolean; readonly dryRun: boolean } & Readonly<Record<string, string | boolean>>;
-
 function addReplay(command: Command, parts: Parts): void {
   const replaying = command.command('replay').description('take stored events through the notification rules and the typed tables once more');
   for (const [flags, description] of Object.entries(replayFilters)) replaying.option(flags, description);
@@ -107,7 +106,7 @@ function addReplay(command: Command, parts: Parts): void {
     .option('--no-notify', 'leave the notification rules out')
     .option('--dry-run', 'only say which events it would be', false)
     .addOption(dataFolderOption())
-    .action(async ({ data, ...body }: ReplayGiven) => {
+    .action(async ({ data, ...body }: Replay & { readonly data: string }) => {
       const { replay } = await import('./replay.ts');
       await replay(await installationOf(parts, data), body, parts.print);
     });

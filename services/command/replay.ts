@@ -4,7 +4,8 @@ import { ReplayPlan, ReplayRun } from '../webhook-intake/dashboard/contract.ts';
 import { numberText } from './figures.ts';
 import type { Installation } from './installation.ts';
 
-type Replay = Readonly<Record<string, string | boolean>> & { readonly notify: boolean; readonly dryRun: boolean };
+/** Members of the request; those that are texts choose its events. */
+export type Replay = Readonly<Record<string, string | boolean>> & { readonly notify: boolean; readonly dryRun: boolean };
 
 const answers = z.union([ReplayRun, ReplayPlan]);
 
