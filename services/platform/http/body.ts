@@ -55,11 +55,10 @@ function admitBody({ req, res }: Context, mediaTypes: readonly string[], { maxBy
  * no UTF-8, and keep another secret than the one that was sent.
  */
 function createJsonReader(maxBytes: number): (context: Context) => Promise<unknown> {
-  let readText: Promise<Middleware> | undefined;
+  let reader: Promise<Middleware> | undefined;
   return async (context) => {
-    await (
-      await (readText ??= createTextReader(maxBytes))
-    )(context, () => Promise.resolve());
+    const readText = await (reader ??= createTextReader(maxBytes));
+    await readText(context, () => Promise.resolve());
     const { body = '' } = context.request as { body?: string }; // put there by koa-body
     return parseJson(Buffer.from(body, 'latin1'));
   };
