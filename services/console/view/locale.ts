@@ -73,6 +73,9 @@ function createFormats(tag: string, timeZone: string) {
     (unit) =>
       new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short', maximumFractionDigits: unit === 'byte' ? 0 : 1 }),
   );
+  const [metres, kilometres] = (['meter', 'kilometer'] as const).map(
+    (unit) => new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 }),
+  );
   const lists = new Intl.ListFormat(tag, { type: 'conjunction' });
   const names = new Intl.Collator(tag, { numeric: true });
 
@@ -87,6 +90,8 @@ function createFormats(tag: string, timeZone: string) {
       const power = Math.min(bytesUnits.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
       return (sizes[power] ?? numbers).format(bytes / 1000 ** power);
     },
+    /** To two digits: `640 m`, `1.2 km`. */
+    distance: (length: number) => (length < 1000 ? metres?.format(length) : kilometres?.format(length / 1000)) ?? '',
     list: (texts: readonly string[]) => lists.format(texts),
     compare: (one: string, other: string) => names.compare(one, other),
     time: (at: Date) => time.format(at),

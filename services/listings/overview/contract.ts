@@ -19,12 +19,16 @@ const Cluster = z
     longitude: z.number().meta({ description: 'Degrees east of their centre', examples: [-6.2546] }),
     minPrice: Rent('The lowest rent for a month'),
     medianPrice: Rent('The median rent for a month'),
+    address: z.string().meta({ description: 'The address of the listing with the lowest rent', examples: ['1 Main Street, Dublin 2'] }),
+    currency: z.string().meta({ description: 'The currency of the lowest rent (ISO 4217)', examples: ['EUR'] }),
     id: Id('').nullable().meta({ description: 'The id of the listing where there is one; null where there are several' }),
   })
   .meta({
     id: 'MapCluster',
     description: 'Listings near one another',
-    examples: [{ count: 7, latitude: 53.3437, longitude: -6.2546, minPrice: 1450, medianPrice: 1900, id: null }],
+    examples: [
+      { count: 7, latitude: 53.3437, longitude: -6.2546, minPrice: 1450, medianPrice: 1900, address: '1 Main Street, Dublin 2', currency: 'EUR', id: null },
+    ],
   });
 export const PropertyMap = z
   .object({ ...lookedAt, clusters: z.array(Cluster).meta({ description: 'The clusters, at most 289, the largest first' }) })

@@ -57,13 +57,16 @@ export const createOverviewStore = (database: Database) => ({
   async map(filter: PropertyFilter & { readonly bbox: Box }): Promise<PropertyMap> {
     const { west, south, east, north } = filter.bbox;
     const [width, height] = [cellSize(west <= east ? east - west : east - west + 360), cellSize(north - south)];
-    const clusters = `
+    const grouped = `
       select count(*) as count, round(avg(latitude)::numeric, 6) as latitude,
         round((avg(x) - case when avg(x) > 180 then 360 else 0 end)::numeric, 6) as longitude,
         min(price_monthly) as "minPrice", round(percentile_cont(0.5) within group (order by price_monthly)::numeric, 2) as "medianPrice",
-        case when count(*) = 1 then min(id::text) end as id
+        case when count(*) = 1 then min(id::text) end as id, (array_agg(id order by price_monthly, received_at desc, id))[1] as cheapest_id
       from (select *, case when longitude < ? then longitude + 360 else longitude end as x from seen) as placed
       group by floor(x / ?), floor(latitude / ?)`;
+    const clusters = `
+      select count, grouped.latitude, grouped.longitude, "minPrice", "medianPrice", address, currency, grouped.id
+      from (${grouped}) as grouped join properties on properties.id = cheapest_id`;
     const [row] = await database.select<PropertyMap>(
       builder.raw(`with ? select counted, "from", ${asJson(clusters, 'count desc, latitude, longitude')} as clusters from extent`, [
         lookedAt(filter),

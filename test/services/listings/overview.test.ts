@@ -2,7 +2,16 @@
 import { expect } from 'chai';
 import { faults, fill, listing, useService } from './service.ts';
 
-type Cluster = { count: number; latitude: number; longitude: number; minPrice: number; medianPrice: number; id: string | null };
+type Cluster = {
+  count: number;
+  latitude: number;
+  longitude: number;
+  minPrice: number;
+  medianPrice: number;
+  address: string;
+  currency: string;
+  id: string | null;
+};
 
 describe('overviews of listings', () => {
   const running = useService();
@@ -31,8 +40,8 @@ describe('overviews of listings', () => {
       const { counted, from, clusters: found } = await clusters('bbox=-11,51,-5,56');
       expect([counted, from]).to.deep.equal([4, null]);
       expect(found).to.deep.equal([
-        { count: 3, latitude: 53.34, longitude: -6.26, minPrice: 1000, medianPrice: 2000, id: null },
-        { count: 1, latitude: 51.9, longitude: -8.47, minPrice: 1200, medianPrice: 1200, id: ids['d'] },
+        { count: 3, latitude: 53.34, longitude: -6.26, minPrice: 1000, medianPrice: 2000, address: 'a Main Street, Dublin 2', currency: 'EUR', id: null },
+        { count: 1, latitude: 51.9, longitude: -8.47, minPrice: 1200, medianPrice: 1200, address: 'd Main Street, Dublin 2', currency: 'EUR', id: ids['d'] },
       ]);
     });
 

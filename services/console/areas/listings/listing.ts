@@ -189,7 +189,7 @@ function near({ locale }: Visit, items: AnswerOf<typeof Neighbours>['items']): V
         dotted(
           locale.format.money(one.priceMonthly, one.currency),
           one.beds > 0 ? words.bedCount(one.beds) : null,
-          neighbours.metres(Math.round(one.metres / 10) * 10),
+          neighbours.away(locale.format.distance(one.metres)),
           statuses[one.status],
         ),
       ),

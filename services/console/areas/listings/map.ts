@@ -164,9 +164,17 @@ function dot({ format }: Locale, { count, longitude, latitude }: Cluster, place:
   ];
 }
 
-/** The API knows no currency of a cluster: rents are numbers. */
-const labelOf = ({ t, format }: Locale, { count, minPrice, medianPrice }: Cluster) =>
-  count === 1 ? t.listings.map.one(format.number(minPrice)) : t.listings.map.several(count, format.number(minPrice), format.number(medianPrice));
+/** The place in words, and its rents. */
+const labelOf = (locale: Locale, cluster: Cluster) => {
+  const { t, format } = locale;
+  const { count, minPrice, medianPrice, currency } = cluster;
+  const lowest = format.money(minPrice, currency);
+  return count === 1
+    ? t.listings.map.one(cluster.address, lowest)
+    : t.listings.map.several(nameOf(locale, cluster), lowest, format.money(medianPrice, currency));
+};
+
+const nameOf = ({ t: { listings } }: Locale, { count, address }: Cluster) => (count === 1 ? address : listings.map.near(count, address));
 
 /** @param isWholeShown the script moves the map, so that any link may be of use */
 function zoomLinks({ t }: Locale, { box, kept, isWholeShown }: Shown & { readonly isWholeShown: boolean }): VNode {
@@ -186,7 +194,7 @@ const zoomLink = ({ href, label, key, image }: Required<LinkButton>): VNode =>
 const mostListed = 40;
 
 function clusterTable(locale: Locale, clusters: readonly Cluster[], shown: Shown): VNode {
-  const { map, columns } = locale.t.listings;
+  const { map } = locale.t.listings;
   return h(
     'details',
     { class: 'card', open: true },
@@ -213,9 +221,9 @@ function clusterTable(locale: Locale, clusters: readonly Cluster[], shown: Shown
             h(
               'tr',
               null,
-              h('td', null, h('a', { href: hrefOf(cluster, shown) }, cluster.count === 1 ? columns.one : map.count(cluster.count))),
-              h('td', { class: 'number' }, locale.format.number(cluster.minPrice)),
-              h('td', { class: 'number' }, locale.format.number(cluster.medianPrice)),
+              h('td', null, h('a', { href: hrefOf(cluster, shown) }, nameOf(locale, cluster))),
+              h('td', { class: 'number' }, locale.format.money(cluster.minPrice, cluster.currency)),
+              h('td', { class: 'number' }, locale.format.money(cluster.medianPrice, cluster.currency)),
             ),
           ),
       ),

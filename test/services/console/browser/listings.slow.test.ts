@@ -75,7 +75,7 @@ describeWith(chromium, 'listings in a browser', () => {
     await page.goto('/listings?preset=none');
     await page.keyboard.press('m');
     await page.getByRole('heading', { name: 'Map of listings' }).waitFor();
-    await page.getByRole('link', { name: 'One listing, rent 1,650' }).first().click();
+    await page.getByRole('link', { name: '5 Patrick Hill, Cork, rent €1,650' }).first().click();
     await page.getByRole('heading', { name: '5 Patrick Hill, Cork' }).waitFor();
   });
 
