@@ -10,7 +10,7 @@ import { isLanguage } from '../../texts/texts.ts';
 import { field, form } from '../../view/forms.ts';
 import { densities, themes } from '../../view/frame.ts';
 import { actionButton, actionsFormElement } from '../../view/lists.ts';
-import { isZone } from '../../view/locale.ts';
+import { createLocale, isZone } from '../../view/locale.ts';
 import { sessionTable } from '../../view/session-table.ts';
 import { pageHead, section } from '../../view/shell.ts';
 
@@ -143,6 +143,9 @@ const chooseAppearance = ({ store }: OwnParts) =>
       const { theme = person.theme, density = person.density, language = person.language, keys } = chosen;
       const hasKeys = keys === undefined ? person.hasKeys : keys === 'on';
       await store.choose(person.id, { zone: person.zone, theme, density, language: isLanguage(language) ? language : person.language, hasKeys });
-      return { message: locale.t.me.saved, target: person.name };
+      return {
+        message: (isLanguage(language) ? createLocale({ ...locale, language }) : locale).t.me.saved,
+        target: person.name,
+      };
     },
   });

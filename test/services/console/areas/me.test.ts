@@ -56,6 +56,7 @@ describe('console own account', () => {
       expect([status, headers.get('location')]).to.deep.equal([303, '/me?a=b']);
     }
     const { text } = await browser.get('/me');
+    expect(text).to.include('Gespeichert');
     expect(text).to.match(/<html lang="de" data-theme="dark" data-density="dense" data-keys="off"/);
     expect(await console.query(`select * from actions where area = 'me'`)).to.deep.equal([]);
   });
