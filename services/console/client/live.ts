@@ -13,7 +13,7 @@ export function followLists(): void {
 }
 
 function follow(list: HTMLElement, bar: HTMLElement): void {
-  const [toggle, show, state] = [find('[data-follow]', bar), find('[data-show-fresh]', bar), find('output', bar)];
+  const [toggle, show, state] = [find('[data-toggle-follow]', bar), find('[data-show-fresh]', bar), find('output', bar)];
   const path = list.dataset['live'] ?? '';
   let source: EventSource | undefined;
   let lastId = '';
@@ -83,7 +83,7 @@ function follow(list: HTMLElement, bar: HTMLElement): void {
     if (show) show.hidden = waiting.size === 0;
     if (show) show.textContent = (texts['fresh'] ?? '').replace('#', String(waiting.size));
     if (state) state.textContent = (isLost ? texts['lost'] : !isFollowing ? '' : isPaused ? texts['paused'] : texts['following']) ?? '';
-    toggle?.setAttribute('aria-pressed', String(isFollowing));
+    if (toggle) toggle.textContent = (isFollowing ? texts['pause'] : texts['follow']) ?? '';
   }
 
   toggle?.addEventListener('click', () => {

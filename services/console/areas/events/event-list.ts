@@ -57,7 +57,8 @@ export const eventList: Declared = page({
         h('div', { class: counted && items.length > 0 ? 'faceted' : undefined }, [
           counted && items.length > 0 ? facets(locale, { counted, filter, plot }) : null,
           h('div', { class: 'part' }, plotOf(visit, plotted), isLive ? liveBar(locale) : null, listOr(none, rows, { isEmpty: items.length === 0, isLive }), [
-            items.length > 0 ? pager(locale, { path, query, shown: items.length, next }) : null,
+            // A list that follows has more rows than those that came with the page.
+            items.length > 0 && (next || !isLive) ? pager(locale, { path, query, shown: isLive ? undefined : items.length, next }) : null,
           ]),
         ]),
       ],

@@ -91,6 +91,8 @@ export const view: typeof english = {
   plot: { table: 'Als Tabelle zeigen', value: 'Wert', total: 'Summe', none: 'Keine Daten in diesem Zeitraum' },
   live: {
     follow: 'Folgen',
+    pause: 'Anhalten',
+    key: 'Folgen oder anhalten',
     following: 'Folgt',
     paused: 'Angehalten, während Sie lesen',
     fresh: '# neue zeigen',

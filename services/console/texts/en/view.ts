@@ -87,6 +87,8 @@ export const view = {
   plot: { table: 'Show as a table', value: 'Value', total: 'Total', none: 'No data in this range' },
   live: {
     follow: 'Follow',
+    pause: 'Pause',
+    key: 'Follow or pause',
     following: 'Following',
     paused: 'Paused while you read',
     fresh: 'Show # new',

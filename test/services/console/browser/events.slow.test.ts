@@ -94,8 +94,10 @@ describeWith(chromium, 'events in a browser', () => {
     expect(await page.getByText('Nothing matches these filters').isVisible()).to.equal(false);
     await page.keyboard.press('f');
     await eventually(() => expect(intake.polls()).to.equal(0));
+    expect(await page.locator('[data-live-bar]').innerText()).to.equal('Follow');
     await intake.deliver([opened(2)]);
     await page.keyboard.press('f');
+    expect(await page.locator('[data-live-bar] button').first().innerText()).to.equal('Pause');
     await eventually(async () => expect(await shown()).to.deep.equal(['#2: Issue 2', '#1: Issue 1']));
   });
 
