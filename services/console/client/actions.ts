@@ -1,6 +1,6 @@
 // Actions in place: a form's answer changes the page that is there, at once, and can be undone.
-import { dismiss, find, notify, say } from './elements.ts';
-import { selectedRows, takeOut } from './rows.ts';
+import { dismiss, find, findAll, notify, say } from './elements.ts';
+import { idsOf, selectedRows, takeOut } from './rows.ts';
 
 type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };
 type Answer = { readonly message: string; readonly isDone: boolean; readonly undo?: Undo | undefined };
@@ -8,6 +8,7 @@ type Answer = { readonly message: string; readonly isDone: boolean; readonly und
 type Change = { readonly answer: Promise<Answer>; readonly takeOut?: () => () => void; readonly putBack?: () => void };
 
 const mostChanges = 20;
+const mostCounted = 9999;
 const storage = 'signalbox-undo';
 const changes: Change[] = [];
 let underWay = 0;
@@ -19,7 +20,8 @@ export function watchActions(): void {
     if (!(button instanceof HTMLButtonElement && form instanceof HTMLFormElement) || !button.dataset['inPlace']) return;
     event.preventDefault();
     const path = button.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
-    act({ path, fields: fieldsOf(form, button), isLeaving: button.dataset['inPlace'] === 'leave', rows: rowsOf(button, form) });
+    const { inPlace, moves = '' } = button.dataset;
+    act({ path, fields: fieldsOf(form, button), isLeaving: inPlace === 'leave', rows: rowsOf(button, form), moves });
   });
 }
 
@@ -32,18 +34,55 @@ function rowsOf(button: HTMLButtonElement, form: HTMLFormElement): HTMLElement[]
   return form.matches('.bulk') ? selectedRows() : [];
 }
 
-type Action = { readonly path: string; readonly fields: URLSearchParams; readonly isLeaving: boolean; readonly rows: readonly HTMLElement[] };
+type Action = {
+  readonly path: string;
+  readonly fields: URLSearchParams;
+  readonly isLeaving: boolean;
+  readonly rows: readonly HTMLElement[];
+  /** The names of the counts that rows leave and join. */
+  readonly moves: string;
+};
 
 /** The page changes before the service is asked; what it refuses comes back. */
-function act({ path, fields, isLeaving, rows }: Action): void {
+function act({ path, fields, isLeaving, rows, moves }: Action): void {
   dismiss();
-  const take = () => takeOut(rows);
+  const [from = '', to = ''] = moves.split(' ');
+  const size = rows.flatMap(idsOf).length;
+  const take = () => {
+    const putBack = takeOut(rows);
+    countMoved(from, to, size);
+    return () => {
+      putBack();
+      countMoved(to, from, size);
+    };
+  };
   const putBack = isLeaving ? take() : undefined;
   const answer = post(path, fields);
   const change: Change = { answer, ...(isLeaving && { takeOut: take }), ...(putBack && { putBack }) };
   changes.push(change);
   if (changes.length > mostChanges) changes.shift();
   void answer.then((answered) => settle(change, answered));
+}
+
+/** The numbers beside names, on this page and in its navigation, follow at once. */
+function countMoved(from: string, to: string, size: number): void {
+  for (const [name, step] of [
+    [from, -size],
+    [to, size],
+  ] as const) {
+    for (const count of findAll(`[data-count="${CSS.escape(name)}"]`)) addTo(count, step);
+  }
+}
+
+/** A number that is shown shortened, such as 12k, stays: it is not known to the last digit. */
+function addTo(count: HTMLElement, step: number): void {
+  const number = Number(count.textContent.replaceAll(/[.,\s\u2019]/g, ''));
+  if (Number.isNaN(number) || number > mostCounted) return;
+  const text = Math.max(0, number + step).toLocaleString(document.documentElement.lang);
+  const badge = count.closest<HTMLElement>('.waiting');
+  if (badge) badge.title = badge.title.replace(count.textContent, text);
+  if (badge) badge.hidden = number + step <= 0;
+  count.textContent = text;
 }
 
 async function settle(change: Change, { message, isDone, undo }: Answer): Promise<void> {

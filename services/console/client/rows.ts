@@ -63,6 +63,9 @@ export function watchSelection(): void {
   countSelected();
 }
 
+/** The things that a row shows: its box names several where they are decided together. */
+export const idsOf = (row: HTMLElement): string[] => boxOf(row)?.value.split(',') ?? [row.dataset['row'] ?? ''];
+
 /** Takes rows out of their list; the returned function puts them back where they were. */
 export function takeOut(rows: readonly HTMLElement[]): () => void {
   const row = activeRow();

@@ -96,6 +96,8 @@ export type Chip = {
   readonly label: ComponentChildren;
   readonly href: string;
   readonly count?: number | undefined;
+  /** The name of the count, if actions in place change it. */
+  readonly counted?: string;
   readonly isCurrent: boolean;
   readonly key?: string;
 };
@@ -105,12 +107,12 @@ export const chips = (locale: Locale, label: string, entries: readonly Chip[]): 
   h(
     'nav',
     { class: 'chips', 'aria-label': label },
-    entries.map(({ label: name, href, count, isCurrent, key }) =>
+    entries.map(({ label: name, href, count, counted, isCurrent, key }) =>
       h(
         'a',
         { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key },
         h('span', null, name),
-        count === undefined ? null : countOf(locale, count),
+        count === undefined ? null : countOf(locale, count, counted),
       ),
     ),
   );

@@ -77,6 +77,9 @@ const listRow = (id: string, content: ComponentChildren): VNode => h('li', { 'da
 /** The link of a row that `o` opens. */
 export const rowLink = (href: string, content: ComponentChildren): VNode => h('a', { class: 'row-link', href, 'data-open': true }, content);
 
+/** The name of the count of what waits in the area of the page. */
+export const waitingCount = 'waiting';
+
 export type Action = {
   readonly path: string;
   readonly label: string;
@@ -87,6 +90,8 @@ export type Action = {
    * A row that has left comes back, with the reason, if the service refuses.
    */
   readonly inPlace?: 'leave' | 'stay';
+  /** The names of the counts that are less and more by each row that leaves. */
+  readonly moves?: readonly [from: string, to: string];
   readonly tone?: 'primary' | 'danger' | 'plain';
   /** One field beside those of the form. */
   readonly field?: readonly [name: string, value: string];
@@ -99,7 +104,7 @@ const actionsForm = 'actions';
 export const actionsFormElement = (): VNode => h('form', { id: actionsForm, method: 'post' });
 
 /** @param form that of the page's rows unless given; `null` for a button within a form of its own */
-export function actionButton({ path, label, icon: image, key, inPlace, tone, field, isIconOnly }: Action, form: string | null = actionsForm): VNode {
+export function actionButton({ path, label, icon: image, key, inPlace, moves, tone, field, isIconOnly }: Action, form: string | null = actionsForm): VNode {
   return h(
     'button',
     {
@@ -109,6 +114,7 @@ export function actionButton({ path, label, icon: image, key, inPlace, tone, fie
       'data-key': key,
       'data-key-label': label,
       'data-in-place': inPlace,
+      'data-moves': moves?.join(' '),
       name: field?.[0],
       value: field?.[1],
       title: isIconOnly && (key === undefined ? label : `${label} (${key})`),
@@ -158,6 +164,8 @@ export function bulkBar(locale: Locale, actions: readonly Action[], further?: Co
 export function liveBar(locale: Locale): VNode {
   const { live } = locale.t.view;
   const texts = {
+    'data-pause': live.pause,
+    'data-follow': live.follow,
     'data-following': live.following,
     'data-paused': live.paused,
     'data-fresh': live.fresh,
@@ -168,7 +176,7 @@ export function liveBar(locale: Locale): VNode {
   return h(
     'div',
     { class: 'live', hidden: true, 'data-live-bar': true, ...texts },
-    h('button', { type: 'button', 'data-follow': true, 'data-key': 'f', 'data-key-label': live.follow, 'aria-pressed': 'true' }, icon('again'), live.follow),
+    h('button', { type: 'button', 'data-toggle-follow': true, 'data-key': 'f', 'data-key-label': live.key }, live.pause),
     h('output', { class: 'quiet' }),
     h('button', { type: 'button', class: 'primary', 'data-show-fresh': true, hidden: true }),
   );

@@ -6,6 +6,7 @@ import type { Locale } from './locale.ts';
 import { menu } from './menu.ts';
 import { keysDialog } from './keys-dialog.ts';
 import { noticeOf } from './notice.ts';
+import { waitingCount } from './lists.ts';
 import { count, elsewhereNote, keyCap } from './texts.ts';
 
 export type Page = {
@@ -110,7 +111,9 @@ type AreaEntry = ReturnType<typeof shownAreas>[number];
 
 function areaLink(locale: Locale, { area, path, key, label, waiting }: AreaEntry, current: AreaName | undefined): VNode {
   const name: IconName = area;
-  const badge = waiting ? h('span', { class: 'waiting', title: locale.t.view.waiting(waiting) }, count(locale, waiting)) : null;
+  const badge = waiting
+    ? h('span', { class: 'waiting', title: locale.t.view.waiting(waiting) }, count(locale, waiting, area === current ? waitingCount : undefined))
+    : null;
   return h(
     'a',
     { href: path, 'aria-current': area === current ? 'page' : undefined, 'data-key': `g ${key}`, 'data-key-label': '' },

@@ -2,7 +2,7 @@
 import { h, type VNode } from '../../view/elements.ts';
 import type { LinkStatus } from '../../../link-digest/contract.ts';
 import type { Visit } from '../../pages.ts';
-import { type Action, actionBar, actionButton, rowList, selectBox } from '../../view/lists.ts';
+import { type Action, actionBar, actionButton, rowList, selectBox, waitingCount } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
 import { type Link, statusBadge } from './digest.ts';
@@ -14,9 +14,19 @@ export const mayOf = ({ may, has }: Pick<Visit, 'may' | 'has'>): May => ({
   bookmark: may('links', 'editor') && has('bookmarks') && may('bookmarks', 'editor'),
 });
 
+/** The name of the count of links with a status. */
+export const countedAs = (status: LinkStatus): string => (status === 'Awaiting' ? waitingCount : status);
+
 /** The decisions that change something about a link of this status. */
 export function decisionsOn({ t: { links } }: Locale, path: string, status: LinkStatus): Action[] {
-  const to = (next: LinkStatus, rest: Omit<Action, 'path' | 'field'>): Action => ({ ...rest, path, field: ['status', next], inPlace: 'leave', tone: 'plain' });
+  const to = (next: LinkStatus, rest: Omit<Action, 'path' | 'field'>): Action => ({
+    ...rest,
+    path,
+    field: ['status', next],
+    inPlace: 'leave',
+    moves: [countedAs(status), countedAs(next)],
+    tone: 'plain',
+  });
   const all: readonly (readonly [LinkStatus, Omit<Action, 'path' | 'field'>])[] = [
     ['Liked', { label: links.like, icon: 'like', key: 'l' }],
     ['Discarded', { label: links.discard, icon: 'no', key: 'd' }],
@@ -36,6 +46,7 @@ export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'sta
     icon: 'bookmarks',
     key: 'b',
     inPlace: 'leave',
+    moves: [countedAs(status), countedAs('Liked')],
     tone: 'plain',
   };
   const look = may.hasWords ? {} : ({ isIconOnly: true } as const);

@@ -18,7 +18,7 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { externalLink, time } from '../../view/texts.ts';
 import { decisions } from './decisions.ts';
 import { areaTabs, One, Page, Status, statusBadge } from './digest.ts';
-import { buttonsOf, decisionsOn, linkRows, mayOf } from './link-rows.ts';
+import { buttonsOf, countedAs, decisionsOn, linkRows, mayOf } from './link-rows.ts';
 
 const path = '/links';
 const orders = ['priority', 'newest', 'oldest', 'title'] as const;
@@ -80,6 +80,7 @@ const statusChips = (locale: Locale, counts: z.output<typeof StatusCounts> | und
       label: locale.t.links.statuses[status],
       href: withQuery(path, { ...query, status: status === 'Awaiting' ? undefined : status }),
       count: counts?.[status],
+      counted: countedAs(status),
       isCurrent: (query.status ?? 'Awaiting') === status,
     })),
   );

@@ -12,7 +12,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { chosenBy, type Chosen, filterFields, ListQuery, noPreset, orderOf, type Preset, Presets, sorts } from './filters.ts';
-import { cardList, decidePath, decisionIcons, decisionsFrom, denseTable, flatsOf, type Listing } from './rows.ts';
+import { cardList, decidePath, decisionIcons, decisionsFrom, denseTable, flatsOf, type Listing, movesOf } from './rows.ts';
 import { areaTabs, linkButton } from './tabs.ts';
 
 /** A page of cards is higher than one of rows. */
@@ -82,6 +82,7 @@ function listBody(visit: ListVisit, { status, items, chosen }: Found): (VNode | 
     label: listings.decide[to],
     icon: decisionIcons[to],
     inPlace: 'leave' as const,
+    moves: movesOf(status, to),
     ...(to === decisionsFrom[status][0] && { tone: 'primary' as const }),
   }));
   return [

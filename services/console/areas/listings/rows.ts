@@ -2,7 +2,7 @@
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { Property, Status } from '../../../listings/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { actionBar, actionButton, keyedBox, onlyIcon, rowLink, rowList, table } from '../../view/lists.ts';
+import { actionBar, actionButton, keyedBox, onlyIcon, rowLink, rowList, table, waitingCount } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, externalLink, hostOf, safeUrl, time } from '../../view/texts.ts';
 
@@ -29,6 +29,10 @@ export type RowParts = {
   readonly isPictureShown: (url: string) => boolean;
 };
 
+const countedAs = (status: Status) => (status === 'inbox' ? waitingCount : status);
+/** The counts that a decision changes. */
+export const movesOf = (from: Status, to: Status) => [countedAs(from), countedAs(to)] as const;
+
 export const decidePath = (from: Status, to: Status) => `/listings/decide/${from}/${to}`;
 
 /** Decisions other than the present one, the likeliest first. */
@@ -48,6 +52,7 @@ const decisions = ({ locale, status }: RowParts, { ids }: Flat, isIconOnly: bool
       icon: decisionIcons[to],
       key: decisionKeys[to],
       inPlace: 'leave',
+      moves: movesOf(status, to),
       field: ['id', ids],
       ...(index === 0 && { tone: 'primary' }),
       ...(isIconOnly && { isIconOnly: true }),

@@ -31,17 +31,25 @@ describeWith(chromium, 'links in a browser', () => {
   });
   afterEach(() => context.close());
   const waiting = async () => (await digest.database.query(`select count(*)::int as n from links where status = 'Awaiting'`))[0].n;
+  const badge = () => page.locator('nav.areas [aria-current] .count').innerText({ timeout: 1000 });
+  const chips = async () => (await page.locator('.chips a').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
   const rows = () => page.locator('[data-row]').count();
 
   it('likes and discards twenty links by keys, and undoes two', async () => {
-    await page.goto('/links');
+    // The number of the navigation comes with a page as soon as the service has said it.
+    await eventually(async () => {
+      await page.goto('/links');
+      expect(await badge()).to.equal('24');
+    });
     await page.keyboard.press('j');
     for (let count = 0; count < 20; count++) await page.keyboard.press(count % 2 === 0 ? 'l' : 'd');
     expect(await rows()).to.equal(4);
+    expect([await badge(), await chips()]).to.deep.equal(['4', ['Waiting 4', 'Liked 10', 'Discarded 10', 'Discarded after review 0']]);
     await eventually(async () => expect(await waiting()).to.equal(4));
     await page.keyboard.press('u');
     await page.keyboard.press('u');
     expect(await rows()).to.equal(6);
+    expect([await badge(), await chips()]).to.deep.equal(['6', ['Waiting 6', 'Liked 9', 'Discarded 9', 'Discarded after review 0']]);
     await eventually(async () => expect(await waiting()).to.equal(6));
     await page.reload();
     expect(await rows()).to.equal(6);
