@@ -86,10 +86,12 @@
 
 {{/* Addresses of the services that a workload calls, where they are enabled. root, workload */}}
 {{- define "signalbox.reachedEnvironment" -}}
-{{- $services := include "signalbox.services" .root | fromJson }}
-{{- range $setting, $name := .workload.reaches }}
+{{- with .workload.reaches }}
+{{- $services := include "signalbox.services" $.root | fromJson }}
+{{- range $setting, $name := . }}
 {{- with get $services $name }}
 - { name: {{ $setting }}, value: "http://{{ include "signalbox.componentName" (dict "root" $.root "component" $name) }}:{{ .service.port }}" }
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

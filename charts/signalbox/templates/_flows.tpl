@@ -39,6 +39,10 @@
 
 {{/* Services that post events of Signalbox' own to the intake, as JSON: their workers leave posting to them */}}
 {{- define "signalbox.eventSenders" -}}
+{{ include "signalbox.once" (dict "root" . "template" "signalbox.makeEventSenders") }}
+{{- end -}}
+
+{{- define "signalbox.makeEventSenders" -}}
 {{- $senders := list -}}
 {{- if include "signalbox.eventsUrl" . -}}
 {{- range $name, $service := include "signalbox.services" . | fromJson -}}

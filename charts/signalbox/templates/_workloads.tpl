@@ -36,6 +36,10 @@
 
 {{/* The entries that serve HTTP, likewise */}}
 {{- define "signalbox.services" -}}
+{{ include "signalbox.once" (dict "root" . "template" "signalbox.makeServices") }}
+{{- end -}}
+
+{{- define "signalbox.makeServices" -}}
 {{- $services := dict -}}
 {{- range $name, $service := include "signalbox.entries" . | fromJson -}}
 {{- if not $service.runsWorker -}}
