@@ -115,17 +115,18 @@ begin
 end $$;`;
 }
 
-// A share of max_connections when this runs; a tenth is left to administrators, backups and exporters.
+// A share of max_connections when this runs; a tenth is left to administrators, backups and exporters. The intake has the most processes: a service and four workers.
 function limitsSql(schemas: readonly string[], database: string): string {
-  return `-- Nine tenths of the server's connections in equal parts: no role can take those of another.
+  return `-- Nine tenths of the server's connections in equal parts, two of them to the intake: no role can take those of another.
 do $$
 declare
   roles name[] := array(select rolname from pg_roles
     where rolname = any (array[${schemas.map(literal).join(', ')}]) or shobj_description(oid, 'pg_authid') = ${literal(markOf(database))} and rolname <> ${literal(backupRole)});
   role name;
+  part int := current_setting('max_connections')::int * 9 / 10 / (cardinality(roles) + ('intake' = any (roles))::int);
 begin
   foreach role in array roles loop
-    execute format('alter role %I connection limit %s', role, current_setting('max_connections')::int * 9 / 10 / cardinality(roles));
+    execute format('alter role %I connection limit %s', role, case role when 'intake' then 2 else 1 end * part);
   end loop;
 end $$;`;
 }

@@ -5,7 +5,7 @@ import { setTimeout as timer } from 'node:timers/promises';
 export const systemClock = (): Date => new Date();
 
 /** The result of the work, or of `late` when the work has not settled in `ms`; the work itself goes on. */
-export function withTimeout<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+export function withTimeout<T>(work: Promise<T>, ms: number, late: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timeout = setTimeout(() => void Promise.resolve().then(late).then(resolve, reject), ms);
     void work.then(resolve, reject).then(() => clearTimeout(timeout));

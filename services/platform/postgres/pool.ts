@@ -37,6 +37,8 @@ export type Database = {
 export type Pool = Database & {
   /** For libraries that want a pool of node-postgres. */
   readonly driver: pg.Pool;
+  /** When the server last answered, by `performance.now()`; -Infinity before the first time. */
+  readonly answeredAt: number;
   close(): Promise<void>;
 };
 
@@ -105,9 +107,17 @@ export function createPool(url: string, options: PoolOptions): Pool {
   // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
   if (metrics) measurePool(metrics, driver, { schema, pool: name });
   driver.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
+  let answeredAt = -Infinity;
+  // The error is `true` for a connection that is closed, as its server did not answer.
+  driver.on('release', (error: unknown) => {
+    if (!error) answeredAt = performance.now();
+  });
   return {
     ...databaseOn(driver),
     driver,
+    get answeredAt() {
+      return answeredAt;
+    },
     close: () => sockets.close(driver.end()),
   };
 }

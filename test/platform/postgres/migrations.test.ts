@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { createHealth } from '../../../services/platform/health.ts';
 import { silentLog } from '../../../services/platform/log.ts';
 import { createSchemaCheck, migrate } from '../../../services/platform/postgres/migrations.ts';
 import { createPool, statement } from '../../../services/platform/postgres/pool.ts';
+import { startMuteable } from '../../support/muteable.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { captureLog } from '../captured-log.ts';
 
@@ -119,6 +121,24 @@ describe('migrate', () => {
       await run(second);
       expect(await check(second)).to.deep.equal({ ok: true });
       expect(await check(first)).to.deep.equal({ ok: true });
+    });
+
+    it('passes on while all connections are at work and the server answers others, not while it hangs', async () => {
+      await run(first);
+      const proxy = await startMuteable(new URL(database.url));
+      const pool = createPool(proxy.url, { schema, log: silentLog, maxConnections: 1 });
+      const health = createHealth();
+      health.addCheck('schema', await createSchemaCheck(pool, { schema, directory: await directoryOf(first) }));
+      expect((await health.readiness()).status).to.equal('ready');
+      const crowd = Array.from({ length: 12 }, () => pool.driver.query('select pg_sleep(0.4)'));
+      expect((await health.readiness()).status, 'busy').to.equal('ready');
+      expect(pool.driver.waitingCount, 'the check still waits for its turn').to.be.greaterThan(0);
+      proxy.mute();
+      expect((await health.readiness()).status, 'hangs').to.equal('unready');
+      proxy.unmute();
+      await Promise.all(crowd);
+      await pool.close();
+      proxy.close();
     });
   });
 });
