@@ -277,7 +277,9 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
         .and.not.to.contain(application.key);
       for (const url of ['secrets', 'http://127.0.0.1:99999', 'http://127.0.0.1:x', 'http://[127.0.0.1'])
         expect(failureOf(await open({ url })).message, url).to.contain('url must be');
-      expect(failureOf(await open({ key: undefined })).message).to.contain('give key or the file that holds it');
+      expect(failureOf(await open({ key: undefined })).message).to.contain('key is missing: give it, or set SIGNALBOX_APPLICATION_KEY or');
+      expect(failureOf(await open({ url: undefined })).message).to.contain('url is missing: give it, or set SIGNALBOX_SECRETS_URL');
+      expect(failureOf(await open({ keyFile: 'key' })).message).to.contain('give key or the file that holds it, and not both');
       expect(failureOf(await open({ environment: '' })).message).to.contain('environment must be');
       expect(front.takeAsked()).to.deep.equal([]);
     });

@@ -21,8 +21,9 @@ export class RequestFailed extends Error {
   }
 }
 
-/** @returns the address without a slash at its end @throws when it is no http(s) address, or holds a user; the message does not show it */
-export function readAddress(name: string, address: string | undefined): string {
+/** @param variable the environment variable that gives it @returns the address without a slash at its end @throws when it is no http(s) address, or holds a user; the message does not show it */
+export function readAddress(name: string, address: string | undefined, variable?: string): string {
+  if (!address && variable !== undefined) throw new TypeError(`${name} is missing: give it, or set ${variable}`);
   const isAddress = address !== undefined && URL.canParse(address);
   const { protocol, username, password, href } = new URL(isAddress ? address : 'none:');
   if (!/^https?:$/.test(protocol) || username !== '' || password !== '') throw new TypeError(`${name} must be an http or https address without a user`);

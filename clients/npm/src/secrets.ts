@@ -34,8 +34,8 @@ export type Secrets = ReturnType<typeof createSecrets>;
 export function createSecrets(options: SecretsOptions) {
   const { environment, timeoutMs = 10_000, attempts = 5, ttlMs = 60_000, staleMs = 3_600_000, file } = options;
   if (!environment) throw new TypeError('environment must be the slug of an environment');
-  const base = readAddress('url', options.url ?? process.env['SIGNALBOX_SECRETS_URL']);
-  const credential = createCredential({ name: 'key', ...keyOf(options) });
+  const base = readAddress('url', options.url ?? process.env['SIGNALBOX_SECRETS_URL'], 'SIGNALBOX_SECRETS_URL');
+  const credential = createCredential({ name: 'key', variable: 'SIGNALBOX_APPLICATION_KEY', ...keyOf(options) });
   const lastKnown = createLastKnown({ ttlMs, staleMs, file: file === undefined ? undefined : createValuesFile(file, `${base} ${environment}`) });
 
   async function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {

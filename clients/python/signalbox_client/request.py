@@ -36,8 +36,10 @@ class RequestFailed(Exception):
 class Credential:
     """A text, or a file that is read for each request: Kubernetes replaces the token of a pod while the program runs."""
 
-    def __init__(self, name: str, value: str | None, file: str | None) -> None:
-        if (value is None) == (file is None):
+    def __init__(self, name: str, value: str | None, file: str | None, variable: str | None = None) -> None:
+        if value is None and file is None:
+            raise TypeError(f"{name} is missing" + (f": give it, or set {variable} or {variable}_FILE" if variable else ""))
+        if value is not None and file is not None:
             raise TypeError(f"give {name} or the file that holds it, and not both")
         self._name, self._value, self._file = name, value, file
 
@@ -56,7 +58,9 @@ class Credential:
 class Service:
     """Sends GET requests to the service at an address; `close` ends one that is under way and refuses further ones."""
 
-    def __init__(self, name: str, url: str | None) -> None:
+    def __init__(self, name: str, url: str | None, variable: str | None = None) -> None:
+        if not url and variable:
+            raise TypeError(f"{name} is missing: give it, or set {variable}")
         parts = _address_in(url or "")
         if parts is None:
             raise TypeError(f"{name} must be an http or https address without a user")

@@ -43,8 +43,8 @@ class Secrets:
             key = os.environ.get("SIGNALBOX_APPLICATION_KEY") or None
             key_file = os.environ.get("SIGNALBOX_APPLICATION_KEY_FILE") or None
         self._environment, self._timeout, self._attempts = environment, timeout, attempts
-        self._service = Service("url", url or os.environ.get("SIGNALBOX_SECRETS_URL"))
-        self._credential = Credential("key", key, key_file)
+        self._service = Service("url", url or os.environ.get("SIGNALBOX_SECRETS_URL"), "SIGNALBOX_SECRETS_URL")
+        self._credential = Credential("key", key, key_file, "SIGNALBOX_APPLICATION_KEY")
         self._last_known = LastKnown(ttl, stale, file, f"{self._service.url} {environment}")
 
     def get(self, name: str) -> str:
