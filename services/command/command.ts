@@ -42,7 +42,7 @@ const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
 };
 const servicesArgument = new Argument('[service...]', `default: all of them, ${names.join(', ')}`);
 const dataOption = new Option('--data <folder>', 'the data folder').default('.signalbox');
-const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on the five after that')
+const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on those after that')
   .argParser(port)
   .default(8080);
 const loopOption = new Option('--loop', 'keep working until stopped');
@@ -175,7 +175,7 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
 
   command
     .command('demo')
-    .description('send a signed example delivery to what `signalbox up` runs, and see it arrive')
+    .description('fill the pages of what `signalbox up` runs with examples: signed deliveries, newsletters, bookmarks, listings, secrets')
     .addOption(dataOption)
     .addOption(new Option('--port-base <port>', 'that of `signalbox up`; default: where its services say that they listen').argParser(port))
     .action(async (options: { data: string; portBase?: number }) => {

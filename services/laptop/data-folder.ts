@@ -65,6 +65,12 @@ export async function takeInstanceLock(data: string): Promise<{ close(): Promise
   };
 }
 
+/** The generated credentials, and settings that a person has added. @returns none before the first start */
+export async function keptSettings(data: string): Promise<Readonly<Record<string, string>>> {
+  const file = join(data, 'credentials.env');
+  return parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
+}
+
 /**
  * Every setting that can be generated: from the environment when given there, else from the file, else made and kept.
  * @param environment what is given in it is neither made nor answered
@@ -100,8 +106,7 @@ const namesService = /^(Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)
 export async function withLaptopSettings(data: string, environment: Environment, reads: readonly string[] = []): Promise<Environment> {
   const isElsewhere = (name: string) => namesServer.test(name) || (namesService.test(name) && reads.includes(name.replace(/_FILE$/, '')));
   if (Object.keys(environment).some((name) => isElsewhere(name) && environment[name])) return environment;
-  const file = join(data, 'credentials.env');
-  const kept = parseCredentials(await readFile(file, 'utf8').catch(whenMissing), file);
+  const kept = await keptSettings(data);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   const instead = reads.filter((name) => namesService.test(name)).join(' or ') || 'what --help lists';
   if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);

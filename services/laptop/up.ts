@@ -13,7 +13,7 @@ import { createRuntimes, explainPort, type Runtimes } from '../platform/process/
 import { every, sleepUntil } from '../platform/time.ts';
 import { settings as consoleSettings } from '../console/config.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, laptopSettings, postgresPassword, requireFree, takeInstanceLock, writeAddresses } from './data-folder.ts';
+import { credentials, keptSettings, laptopSettings, postgresPassword, requireFree, takeInstanceLock, writeAddresses } from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
 import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
@@ -24,7 +24,7 @@ type UpCommand = {
   /** Default: METRICS_PORT. */
   readonly metricsPort?: number;
   readonly warnOfUnknownSettings: (environment: Environment, log: Log) => void;
-  /** Called when the environment names a mailbox or a port for mails. */
+  /** Called when the settings name a mailbox or a port for mails. */
   readonly loadMailbox: () => Promise<Worker>;
 };
 
@@ -49,7 +49,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
     isLogRead: true,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
-  command.warnOfUnknownSettings(environment, options.log);
+  command.warnOfUnknownSettings({ ...(await keptSettings(data)), ...environment }, options.log);
   await runProcess(options, async (lifecycle) => {
     lifecycle.draining.addEventListener('abort', () => (process.stdout.write('stopping\n'), (isQuiet = () => true)));
     const { started, runtimes, isDatabaseAway } = await startEverything(deployables, {
@@ -165,7 +165,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   lifecycle.opened('lock', await takeInstanceLock(data));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
-  const given = readSettings(environment, { databaseUrl: optional(commonSettings.databaseUrl) });
+  const given = readSettings({ ...generated, ...environment }, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
   const own = given.databaseUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
   const databaseUrl = given.databaseUrl?.reveal() ?? own?.url ?? '';
@@ -184,7 +184,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   );
   const runtimes = createRuntimes({ lifecycle, metrics: createMetrics({ process: true }), host, portSettings, logFor });
   for (const start of configured) await start(runtimes);
-  if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(environment, name))) await startMailbox(await loadMailbox(), shared, runtimes);
+  if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(shared, name))) await startMailbox(await loadMailbox(), shared, runtimes);
   await runtimes.serveMetrics(metricsPort);
   const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
   const listening = Object.entries(addressSettings).filter(([, service]) => runtimes.portOf(service) !== undefined);

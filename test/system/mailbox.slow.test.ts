@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -31,7 +31,7 @@ describeWith(dovecot, 'npm start with a mailbox and a port for mails', function 
   before(async () => {
     chmodSync(data, 0o755); // Postgres, started by root, is another user
     server = await startDovecot();
-    [portBase, smtpPort] = [await freePorts(7), await freePort()];
+    [portBase, smtpPort] = [await freePorts(8), await freePort()];
     const client = await server.connect('ann');
     for (const folder of ['Newsletters', 'Homes']) await client.mailboxCreate(folder);
     await client.append('Newsletters', newsletter('queues'));
@@ -102,8 +102,10 @@ describeWith(dovecot, 'npm start with a mailbox and a port for mails', function 
   it('says that it is ready once a folder that was missing is there', async () => {
     const folder = temporaryDirectory('laptop');
     chmodSync(folder, 0o755);
-    const env = { Mailbox__Url: server.url('eve'), Mailbox__Folders: 'Later=digest' };
-    const other = startProcess(['up', '--data', folder, '--port-base', '0', '--metrics-port', '0'], { env });
+    // Settings that stay are lines of the file of credentials.
+    writeFileSync(join(folder, 'credentials.env'), `Mailbox__Url='${server.url('eve')}'\nMailbox__Folder='Later=digest'\nMailbox__Folders='Later=digest'\n`);
+    const other = startProcess(['up', '--data', folder, '--port-base', '0', '--metrics-port', '0']);
+    await other.waitForLine(/Mailbox__Folders/, 60_000);
     await other.waitForLine(/^not ready after 10 s:$/, 60_000);
     await other.waitForLine(/there is no folder 'Later'; there are: INBOX$/, 1000);
     const client = await server.connect('eve');

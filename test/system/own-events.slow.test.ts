@@ -54,7 +54,7 @@ describe("an event of Signalbox' own", function () {
       join(data, 'rules.yaml'),
       'rules: [{ name: limits, when: { source: signalbox, event: broker.near_limit, payload: { /data/percent: 80 } }, push: [operator] }]',
     );
-    portBase = await freePorts(7);
+    portBase = await freePorts(8);
     await start();
   });
   after(async () => {

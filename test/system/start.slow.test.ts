@@ -38,7 +38,7 @@ describe('npm start', function () {
 
   before(async () => {
     data = newFolder();
-    portBase = String(await freePorts(7)); // the base, and one port for each of six services
+    portBase = String(await freePorts(8)); // the base, and one port for each of seven services
     running = await start(['--metrics-port', String(await freePort())]);
   });
   after(() => running.kill());
