@@ -46,8 +46,11 @@ const helps: Readonly<Record<string, string>> = {
   }),
   up: helpText({
     settings: { databaseUrl: optional(commonSettings.databaseUrl), ...workerSettings },
-    heading: 'Environment (each also as NAME_FILE): any setting of docs/settings.md, as does a line of credentials.env in the data folder, among them',
-    notes: ['Without DATABASE_URL a Postgres of its own keeps everything in the data folder.'],
+    heading: 'Environment (each also as NAME_FILE): any setting of docs/settings.md is used instead of the generated one, among them',
+    notes: [
+      'Without DATABASE_URL a Postgres of its own keeps everything in the data folder.',
+      'A line of credentials.env in that folder keeps a setting for later starts.',
+    ],
     examples: ['signalbox up', 'signalbox up --data ~/signalbox --port-base 18080'],
   }),
   demo: helpText({
