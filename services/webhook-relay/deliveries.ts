@@ -280,7 +280,7 @@ const deliveryDescription = `The relay publishes the delivery to a message broke
 \`\`\`sh
 body='{"action":"opened"}'
 signature=$(printf %s "$body" | openssl dgst -sha256 -hmac "\${Forge__WebhookSecrets%%,*}" | sed 's/^.* //')
-curl -H "X-Hub-Signature-256: sha256=$signature" -H 'X-GitHub-Event: issues' -H 'Content-Type: application/json' -d "$body" "$relay/Forge"
+curl -H "X-Hub-Signature-256: sha256=$signature" -H 'X-GitHub-Event: issues' -H 'X-GitHub-Hook-ID: 1' -H 'Content-Type: application/json' -d "$body" "$relay/Forge"
 \`\`\``;
 
 type RouteParts = { readonly deliveries: Deliveries; readonly budgetMs: number; readonly maxPayloadBytes: number; readonly bodyMemory: BodyMemory };
