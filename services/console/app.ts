@@ -137,7 +137,7 @@ export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs,
   const switchedOn = all.filter(({ area }) => isSwitchedOn(area, upstreams));
   const areasWithPages = new Set(switchedOn.map(({ area }) => area));
   const waiting = createWaiting({ upstreams, log });
-  const kit = createKit({ ...access, upstreams, areasWithPages, assets: assetPaths, waiting });
+  const kit = createKit({ ...access, upstreams, areasWithPages, assets: assetPaths(), waiting });
   const app = createApp({
     description: { title: 'console', summary: 'Pages for people over all services.', version },
     isDescribed: false,

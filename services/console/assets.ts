@@ -117,9 +117,12 @@ function createAssets(): { readonly paths: AssetPaths; readonly all: ReadonlyMap
   };
 }
 
-const { paths, all } = createAssets();
+let made: ReturnType<typeof createAssets> | undefined;
 
-export const assetPaths: AssetPaths = paths;
+/** Made when first asked for: it starts processes, and most commands load this module without serving pages. */
+const assets = () => (made ??= createAssets());
+
+export const assetPaths = (): AssetPaths => assets().paths;
 
 const forGood = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff', Vary: 'Accept-Encoding' };
 
@@ -133,7 +136,7 @@ export const assetRoutes = (): AnyRoute[] => [
     problems: [Common.notFound],
     answers: { 200: z.any() },
     handle({ params, acceptsEncodings }) {
-      const found = all.get(params.name);
+      const found = assets().all.get(params.name);
       if (!found) throw Common.notFound();
       if (found.mediaType === 'image/png') return answer(200, new Content(found.mediaType, found.bytes), forGood);
       const coding = acceptsEncodings('br', 'gzip', 'identity');

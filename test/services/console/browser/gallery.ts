@@ -19,7 +19,7 @@ export const markup = '<img src=x onerror=alert(1)>"\'&';
 export const galleryFrame = (given: Partial<Frame> = {}): Frame => ({
   locale: createLocale({ language: 'en', zone: 'Europe/Dublin', now }),
   appearance: { theme: 'auto', density: 'normal', hasKeys: true },
-  assets: assetPaths,
+  assets: assetPaths(),
   path: '/gallery',
   person: { id: '0197c000-0000-7000-8000-000000000001', name: 'Ada Lovelace' },
   navigation: [
