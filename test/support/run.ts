@@ -68,7 +68,7 @@ function filesOf(paths: readonly string[]): string[] {
  * so that slow ones are neither alone nor last: the longest first, those of the dashboard's costs and of the values, then those of `system`.
  */
 function inOrder(files: readonly string[]): string[][] {
-  const isOfSets = (file: string) => file.startsWith('test/charts/') && (!file.endsWith('.slow.test.ts') || file.includes('/every-set.'));
+  const isOfSets = (file: string) => file.startsWith('test/charts/') && (!file.endsWith('.slow.test.ts') || /\/(every-set|server)\./.test(file));
   const { sets = [], slow = [], quick = [] } = Object.groupBy(files, (file) => (isOfSets(file) ? 'sets' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'));
   const longest = [
     'test/services/webhook-intake/dashboard/costs.',
