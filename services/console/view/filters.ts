@@ -110,12 +110,15 @@ export const chips = (locale: Locale, label: string, entries: readonly Chip[]): 
     entries.map(({ label: name, href, count, counted, isCurrent, key }) =>
       h(
         'a',
-        { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key },
+        { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key, title: isLong(name) && name },
         h('span', null, name),
         count === undefined ? null : countOf(locale, count, counted),
       ),
     ),
   );
+
+/** Longer names may be cut. */
+const isLong = (name: ComponentChildren): name is string => typeof name === 'string' && name.length > 24;
 
 /** The parts of an area. */
 export const tabs = (label: string, entries: readonly { readonly label: string; readonly href: string; readonly isCurrent: boolean }[]): VNode =>

@@ -85,7 +85,7 @@ function stacked(locale: Locale, plot: Plot, { places, series, hrefs = [] }: Sta
     const href = hrefs[index];
     return h('g', null, href === undefined ? column : h('a', { href, 'aria-label': `${label}: ${format(totals[index] ?? 0)}` }, column));
   });
-  const drawing = [grid(y, format), columns, axis(places, step)];
+  const drawing = [grid(y, inMargin(locale, plot)), columns, axis(places, step)];
   const isEmpty = totals.every((total) => total === 0);
   return figure(locale, plot, { drawing: isEmpty ? nothing(locale, places, step) : drawing, places, series, hasLinks: hrefs.length > 0 });
 }
@@ -121,9 +121,7 @@ export function lines(locale: Locale, plot: Plot, { places, series, isStepped = 
         h('text', { x: '100%', y: y(limit.value) - 4, class: 'end' }, limit.label),
       ]
     : null;
-  // Wider numbers than these would leave the margin.
-  const short = plot.format ?? ((value: number) => (value < 100_000 ? locale.format.number(value) : locale.format.compact(value)));
-  const drawing = known.length === 0 ? nothing(locale, places, step) : [grid(y, short), curves, limits, axis(places, step)];
+  const drawing = known.length === 0 ? nothing(locale, places, step) : [grid(y, inMargin(locale, plot)), curves, limits, axis(places, step)];
   return figure(locale, plot, { drawing, places, series });
 }
 
@@ -134,6 +132,12 @@ const scaleOf = (most: number) =>
     .domain([0, most > 0 ? most : 1])
     .nice(4)
     .rangeRound([base, headroom]);
+
+/** Wider numbers than these would leave the margin. */
+const inMargin =
+  ({ format }: Locale, plot: Plot) =>
+  (value: number) =>
+    plot.format?.(value) ?? (value < 100_000 ? format.number(value) : format.compact(value));
 
 /** Lines of two or three round values, each with its value in the margin. */
 function grid(y: ReturnType<typeof scaleOf>, format: (value: number) => string): ComponentChildren {
@@ -159,8 +163,8 @@ const nothing = ({ t }: Locale, places: readonly Place[], step: number): Compone
   axis(places, step),
 ];
 
-/** Labels at the ends stay within the plot. */
-const anchorOf = (index: number, places: number) => (index === 0 ? 'start' : index === places - 1 ? 'end' : 'middle');
+/** Labels at the ends of many places stay within the plot; those of few have room below their own. */
+const anchorOf = (index: number, places: number) => (places < 12 ? 'middle' : index === 0 ? 'start' : index === places - 1 ? 'end' : 'middle');
 
 type Figure = Pick<Lines, 'places' | 'series'> & { readonly drawing: ComponentChildren; readonly hasLinks?: boolean };
 

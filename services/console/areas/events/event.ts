@@ -109,13 +109,14 @@ function summary(locale: Locale, event: Detail, payload: unknown): VNode {
   const { events } = locale.t;
   const { repository, sender, senderClass, score, isCoreFunction, originalEvent, originalAction, event: kind, action: verb } = event;
   const filtered = (query: Readonly<Record<string, string>>, label: string) => h('a', { href: withQuery('/events', query) }, label);
+  const links = linksIn(payload);
   const original = [originalEvent, originalAction].filter(Boolean).join(' · ');
   return detailList([
     [events.event, [filtered({ event: kind }, kind), verb === null ? null : [' · ', filtered({ event: kind, action: verb }, verb)]]],
     ...(original !== '' && original !== kindOf(event) ? ([[events.original, original]] as const) : []),
     [events.repository, repository && filtered({ repository }, repository)],
     [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${senderClass}`) : null]],
-    [events.links, linksIn(payload).map(({ label, url }) => h('div', null, externalLink(url, label)))],
+    [events.links, links.length === 0 ? null : links.map(({ label, url }) => h('div', null, externalLink(url, label)))],
     [events.source, event.forge ?? event.source],
     [events.score, [scoreBadge(locale, score), isCoreFunction ? quiet(` ${events.coreFunction}`) : null]],
     [events.bytes, locale.format.bytes(event.bytes)],

@@ -120,7 +120,7 @@ async function runsPlot({ ask, locale, person: { zone } }: Pick<Visit, 'ask' | '
   const plot = stackedBars(
     locale,
     { id: 'runs', title: events.plot.runs, description: events.plot.runsDescription },
-    { places: places.map((at, index) => ({ label: locale.format.day(at), ...(index % 7 === 1 && { tick: locale.format.day(at) }) })), series },
+    { places: places.map((at, index) => ({ label: locale.format.day(at), ...(index % 7 === 2 && { tick: locale.format.day(at) }) })), series },
   );
   return h('div', { class: 'conclusions' }, plot);
 }

@@ -113,7 +113,7 @@ function perDay(locale: Locale, days: AnswerOf<typeof Series>): VNode {
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   const places = days.map(({ day }, index) => {
     const label = locale.format.day(new Date(`${day}T12:00:00Z`));
-    return { label, tick: index % 7 === days.length % 7 || index === days.length - 1 ? label : undefined };
+    return { label, tick: index % 7 === days.length % 7 ? label : undefined };
   });
   const plot = { id: 'per-day', title: links.perDay, description: links.perDayText(days.length, sum(came), sum(decided)) };
   const series = [

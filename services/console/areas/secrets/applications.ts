@@ -78,7 +78,7 @@ function columnsIn(locale: Locale): readonly Column<Summary>[] {
     number(secrets.columns.keys, 'keys'),
     {
       label: secrets.columns.used,
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? quiet(secrets.neverUsed) : h('span', null, `${secrets.used} `, time(locale, lastUsedAt, 'ago'))),
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? quiet(secrets.neverUsed) : time(locale, lastUsedAt, 'ago')),
     },
     {
       label: secrets.columns.expires,

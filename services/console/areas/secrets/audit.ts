@@ -113,7 +113,12 @@ function columnsIn(locale: Locale): readonly Column<Entry>[] {
 function placeOf({ t }: Locale, { application, environment }: Entry): VNode {
   const app =
     application === '*' ? t.secrets.audit.all : h('a', { class: 'plain-link', href: withQuery(auditPath, { application }), title: application }, application);
-  return h('span', { class: 'where' }, h('span', { class: 'cut' }, app), environment === null ? null : h('span', { class: 'second cut' }, environment));
+  return h(
+    'span',
+    { class: 'where' },
+    h('span', { class: 'cut' }, app),
+    environment === null ? null : h('span', { class: 'second cut', title: environment }, environment),
+  );
 }
 
 /** As it is searched for by a link. */

@@ -73,7 +73,7 @@ const overview = (parts: UserParts) =>
             trail: [{ label: users.title, href: usersPath }],
             lead: isFirst(parts, person) ? users.firstHint : person.source === 'local' ? undefined : users.groupsHint,
           }),
-          detailsOf(locale, person),
+          h('div', { class: 'card' }, detailsOf(locale, person)),
           isOwn(parts, person)
             ? section(users.roles, form(locale, { path: `${at}/roles`, submit: locale.t.view.form.save }, roleChoices(locale, person.roles)))
             : null,
