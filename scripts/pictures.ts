@@ -1,7 +1,7 @@
 // `npm run pictures`: starts Signalbox in a folder of its own, fills it by `signalbox demo`, and takes the pictures of README and docs in Chromium.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -37,7 +37,9 @@ async function untilReady({ stdout }: ChildProcess): Promise<void> {
 
 async function takePictures(): Promise<void> {
   const [, password = ''] = /^Console__AdminPassword='?([^'\n]+)/m.exec(readFileSync(join(data, 'credentials.env'), 'utf8')) ?? [];
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'].find((path) => existsSync(path));
+  if (executablePath === undefined) throw new Error('Install chromium or chromium-headless-shell');
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     const context = await browser.newContext({ baseURL: `http://127.0.0.1:${portBase + 7}`, viewport: size, colorScheme: 'light' });
     const page = await context.newPage();
