@@ -34,7 +34,8 @@ function style(): string {
     .join('\n')
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,]) ?/g, '$1');
+    .replaceAll(/ ?([{};,]) ?|(:) /g, '$1$2')
+    .replaceAll(';}', '}');
   return rules + iconRules();
 }
 

@@ -73,6 +73,25 @@ describeWith(chromium, 'the components in a browser', () => {
     }
   }
 
+  it('has buttons, fields and tabs of 44 px for a finger, and smaller ones for a mouse', async () => {
+    const heights = (of: Page): Promise<number[]> =>
+      of.evaluate(
+        `[...document.querySelectorAll('button, .button, select, input:not([type=checkbox], [type=hidden]), main summary, .tabs a')].filter((one) => one.checkVisibility() && !one.closest('.tree, .copyable')).map((one) => one.getBoundingClientRect().height)`,
+      );
+    const touched = await (await sharedChromium()).newContext({ baseURL: server.url, viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    try {
+      const phone = await touched.newPage();
+      await phone.goto('/links');
+      const found = await heights(phone);
+      expect(found).to.have.length.above(10);
+      expect(Math.min(...found)).to.be.at.least(44);
+    } finally {
+      await touched.close();
+    }
+    await page.goto('/links');
+    expect(Math.min(...(await heights(page)))).to.be.below(40);
+  });
+
   it('is accessible with the menu, the keys and the confirmation open', async () => {
     await page.goto('/links');
     await page.getByRole('button', { name: 'Menu: Ada Lovelace' }).click();
