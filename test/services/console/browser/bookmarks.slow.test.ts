@@ -72,6 +72,15 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     expect(complaints).to.deep.equal([]);
   });
 
+  it('fits the window of a phone with the longest name of a folder in the bar for selected rows', async () => {
+    await send('/api/folders', { name: 'W'.repeat(200) });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/bookmarks');
+    await page.locator('[data-select]').first().check();
+    await page.getByRole('button', { name: 'Move' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(390);
+  });
+
   it('opens the form from any page by the bookmark of the browser', async () => {
     await page.goto('/bookmarks/new');
     const script = (await page.getByRole('link', { name: 'Add to Signalbox' }).getAttribute('href')) ?? '';
