@@ -66,7 +66,9 @@ describe('console secrets', () => {
       const all = (await (await console.loggedIn()).get('/secrets')).text;
       expect(all).to.include('Expires within 30 days').and.include(`href="/secrets/${slug}/db"`);
       await consume(running.url, running.app.key, '/secrets/x?environment=local');
-      await eventually(async () => expect((await (await console.loggedIn()).get(`/secrets?q=${running.app.slug}`)).text).to.match(/data-label="Last use"><time/));
+      await eventually(async () =>
+        expect((await (await console.loggedIn()).get(`/secrets?q=${running.app.slug}`)).text).to.match(/data-label="Last use"><time/),
+      );
     });
 
     it('has the states empty and filtered empty', async () => {
