@@ -64,7 +64,7 @@ const helps: Readonly<Record<string, string>> = {
     notes: ['With a Postgres role that may read one schema, only that schema is searched.'],
     examples: [
       'signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
-      'kubectl exec deploy/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'kubectl -n signalbox exec service/signalbox-webhook-relay -- signalbox trace 72d3162e-cc78-11e3-81ab-4c9367dc0958',
     ],
   }),
   queues: helpText({

@@ -12,13 +12,20 @@ import { ownDatabaseUrl } from './postgres-server.ts';
 /** The setting of the password of the laptop's own Postgres. */
 export const postgresPassword = 'Laptop__PostgresPassword';
 
-/** Where the services of the last start listen, as settings of commands that run beside them. */
+/** Where the services of the last start listen, and the servers that were given to it, as settings of commands that run beside them. */
 const addressesFile = (data: string) => join(data, 'addresses.env');
 
-/** @param addresses by the names of settings */
-export const writeAddresses = (data: string, addresses: Readonly<Record<string, string>>): Promise<void> =>
-  writeFile(addressesFile(data), [addressesHead, ...Object.entries(addresses).map(([name, value]) => `${name}='${value}'\n`)].join(''));
-const addressesHead = '# Written at each start.\n';
+/** @param addresses by the names of settings; URLs of servers hold passwords */
+export async function writeAddresses(data: string, addresses: Readonly<Record<string, string>>): Promise<void> {
+  const text = ['# Written at each start.\n', ...Object.entries(addresses).map(([name, value]) => `${name}=${quoted(value)}\n`)].join('');
+  await writeWhole(addressesFile(data), (partial) => writeFile(partial, text, { mode: 0o600 }));
+}
+
+/** A dotenv file has no escape for a quote. */
+function quoted(value: string): string {
+  const quote = value.includes("'") ? '`' : "'";
+  return `${quote}${value}${quote}`;
+}
 
 /** @returns settings by name; none when nothing was started here */
 export async function readAddresses(data: string): Promise<Readonly<Record<string, string>>> {
@@ -98,20 +105,32 @@ const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Inges
 /** Only a command that reads such a setting is meant by it: a shell with the credentials of a laptop has `Jwt__Key`, too. */
 const namesService = /^(Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)?$/;
 
+/** The servers that an environment names, for commands beside what it starts. */
+export const serversIn = (environment: Environment): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value && isServer(name) ? [[name, value] as const] : [])));
+
+const isServer = (name: string) => namesServer.test(name) || /^FailedPayloads__Directory(_FILE)?$/.test(name);
+
 /**
- * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names a database, a broker, or a service that the command asks.
+ * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names another database, broker,
+ * or service that the command asks.
  * @param reads names of the settings that the command reads
  * @throws Error when none runs
  */
 export async function withLaptopSettings(data: string, environment: Environment, reads: readonly string[] = []): Promise<Environment> {
   const isElsewhere = (name: string) => namesServer.test(name) || (namesService.test(name) && reads.includes(name.replace(/_FILE$/, '')));
-  if (Object.keys(environment).some((name) => isElsewhere(name) && environment[name])) return environment;
+  const named = Object.keys(environment).filter((name) => isElsewhere(name) && environment[name]);
+  const started = await readAddresses(data);
+  const isRunning = async () => (await lockOf(data).holder()) !== undefined;
+  if (named.length > 0 && (named.some((name) => environment[name] !== started[name]) || !(await isRunning()))) return environment;
   const kept = await keptSettings(data);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   const instead = reads.filter((name) => namesService.test(name)).join(' or ') || 'what --help lists';
-  if (port === '') throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);
-  if ((await lockOf(data).holder()) === undefined) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
-  const settings = { ...kept, ...laptopSettings(ownDatabaseUrl(Number(port), kept[postgresPassword] ?? ''), data), ...(await readAddresses(data)) };
+  if (port === '' && Object.keys(started).length === 0)
+    throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);
+  if (!(await isRunning())) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
+  const databaseUrl = started['DATABASE_URL'] ?? ownDatabaseUrl(Number(port), kept[postgresPassword] ?? '');
+  const settings = { ...kept, ...laptopSettings(databaseUrl, data), ...started };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
 

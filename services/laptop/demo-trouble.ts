@@ -6,7 +6,7 @@ import { connectBroker } from '../platform/broker/connect.ts';
 import type { Environment } from '../platform/config/config.ts';
 import { silentLog } from '../platform/log.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
-import { withLaptopSettings } from './data-folder.ts';
+import { readAddresses, withLaptopSettings } from './data-folder.ts';
 import { type Ask, createAsk } from './demo-ask.ts';
 
 /** Signed with a secret that the relay does not have. @returns the status of the refusal */
@@ -23,11 +23,12 @@ type GivenUpParts = { readonly environment: Environment; readonly data: string; 
 
 /**
  * Publishes half a payload beside the relay, which would have refused it; once, as it stays until someone drops it.
- * @returns why the workers gave it up; undefined where the environment names a broker, which is left alone
+ * @returns why the workers gave it up; undefined where a broker was given, which is left alone
  */
 export async function givenUp({ environment, data, intake }: GivenUpParts): Promise<string | undefined> {
   const settings = await withLaptopSettings(data, environment);
-  if (settings === environment) return undefined;
+  const started = await readAddresses(data);
+  if (settings === environment || started['BROKER_URL_1'] !== undefined || started['Broker__EnvironmentFile'] !== undefined) return undefined;
   const known = await reasonIn(intake);
   if (known !== undefined) return known;
   const broker = connectBroker(settings['BROKER_URL_1'] ?? '', forgeTopology, { log: silentLog, name: 'signalbox demo' });

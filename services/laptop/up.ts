@@ -13,7 +13,7 @@ import { createRuntimes, explainPort, type Runtimes } from '../platform/process/
 import { every, sleepUntil } from '../platform/time.ts';
 import { settings as consoleSettings } from '../console/config.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, keptSettings, laptopSettings, postgresPassword, requireFree, takeInstanceLock, writeAddresses } from './data-folder.ts';
+import { credentials, keptSettings, laptopSettings, postgresPassword, requireFree, serversIn, takeInstanceLock, writeAddresses } from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
 import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
@@ -188,7 +188,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   await runtimes.serveMetrics(metricsPort);
   const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
   const listening = Object.entries(addressSettings).filter(([, service]) => runtimes.portOf(service) !== undefined);
-  await writeAddresses(data, { Events__Url: eventsUrl, ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])) });
+  await writeAddresses(data, { Events__Url: eventsUrl, ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])), ...serversIn({ ...generated, ...environment }) });
   const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({
     name,
     isDescribed,

@@ -71,7 +71,7 @@ export const SpooledDelivery = z
     place: SpooledPlace.meta({ description: 'Where it is kept' }),
     state: SpooledState.meta({ description: 'Whether it is still tried' }),
     spooledAt: Timestamp.meta({ description: 'When it was put there' }),
-    reason: text('Why it could not be published when it came; empty where that cannot be read'),
+    reason: text('Why it could not be published when it came; of a damaged file what is wrong with it'),
     tries: z.int().min(0).meta({ description: 'How often every connection refused it' }),
     event: text("The event in GitHub's word; empty where that cannot be read"),
     deliveryId: text('The id that the forge gave the delivery; empty where that cannot be read'),

@@ -5,7 +5,8 @@ import { withDatabase } from '../platform/postgres/command-database.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { settings } from './config.ts';
 import { messageHeaders } from './contract.ts';
-import { listFiles, readHeader } from './spool/folder.ts';
+import { idInName } from './spool/file-format.ts';
+import { listFiles, readCorruption, readHeader } from './spool/folder.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
 
@@ -19,10 +20,13 @@ export const createTracer = ({ databaseUrl, spoolDirectory }: Pick<typeof settin
   };
 
 async function* filesOf(folder: string, id: string, state: string) {
-  for (const { name, tries } of await listFiles(folder)) {
-    const header = await readHeader(join(folder, name));
-    if (!header || !(header.message.id === id || header.message.headers[messageHeaders.deliveryId] === id)) continue;
-    yield { place: "relay's disk", since: header.spooledAt, detail: `${state}; refused ${tries} times; ${header.reason}; ${join(folder, name)}` };
+  for (const file of await listFiles(folder)) {
+    const path = join(folder, file.name);
+    const header = await readHeader(path);
+    if (![header?.message.id ?? idInName(file), header?.message.headers[messageHeaders.deliveryId]].includes(id)) continue;
+    const corruption = await readCorruption(path);
+    const detail = corruption === undefined ? `${state}; refused ${file.tries} times; ${header?.reason ?? ''}` : `cannot be published: ${corruption}`;
+    yield { place: "relay's disk", since: file.spooledAt, detail: `${detail}; ${path}` };
   }
 }
 

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Connection, connectionFindings, queueFindings } from '../../services/command/doctor/brokers.ts';
 import { certificateFinding, judge } from '../../services/command/doctor/certificates.ts';
+import { Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
 import { clockFinding, type Finding } from '../../services/command/doctor/finding.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
@@ -59,7 +60,7 @@ describe('the doctor', () => {
     const unknown = { subject: 'queues', state: 'unknown', detail: 'BROKER_URL_2 did not say within 1 s what waits' };
     expect(queueFindings([{ ...queue, broker: 'BROKER_URL_1' }, ...others])).to.deep.equal([
       unknown,
-      { subject: 'queues', state: 'ok', detail: '3 messages wait' },
+      { subject: 'queues', state: 'ok', detail: '3 messages wait in those that are known' },
     ]);
     expect(queueFindings(others)).to.deep.equal([unknown]);
   });
@@ -99,6 +100,8 @@ describe('the doctor', () => {
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {
     const failing = await findingsOf({ subject: 'one', run: () => Promise.reject(new Error('refused')) });
+    const [away] = await findingsOf({ subject: 'three', run: () => Promise.reject(new Refused('webhook-relay', 503, '{}')) });
+    expect(away).to.include({ state: 'wrong' }).and.to.have.property('toDo').that.contains('Postgres');
     const hanging = await findingsOf({ subject: 'two', run: () => new Promise(() => undefined) }, 20);
     expect([...failing, ...hanging]).to.deep.equal([
       { subject: 'one', state: 'wrong', detail: 'refused' },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { deployables } from '../../services/command/deployables.ts';
@@ -96,6 +97,8 @@ describe('signalbox trace', () => {
     expect((await traced(refused.id)).lines[1])
       .to.contain('given up')
       .and.to.contain(join(spoolDirectory, 'refused'));
+    await writeFile(join(spoolDirectory, 'refused', file.name), 'damaged');
+    expect((await traced(refused.id)).lines[1]).to.contain('cannot be published: corrupt: the first line does not end');
   });
 
   it('finds one that was handed to the database, and says what became of it', async () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { credentials, takeInstanceLock, withLaptopSettings } from '../../services/laptop/data-folder.ts';
+import { credentials, serversIn, takeInstanceLock, withLaptopSettings, writeAddresses } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 import { generators, integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
@@ -105,6 +105,36 @@ describe('withLaptopSettings', () => {
         .to.include(given)
         .and.to.have.property('DATABASE_URL');
     });
+
+  describe('where servers were given to the start', () => {
+    const given = { DATABASE_URL: "postgres://me:it's@db/mine", BROKER_URL_2: 'amqp://two', FailedPayloads__Directory: '/spool' };
+    let data: string;
+    before(async () => {
+      data = await mkdtemp(join(tmpdir(), 'signalbox-given-'));
+      await writeAddresses(data, { Console__RelayUrl: 'http://relay', ...serversIn({ ...given, LOG_LEVEL: 'warn' }) });
+      await lockFor(data, process.ppid);
+    });
+    after(() => rm(data, { recursive: true }));
+
+    it('knows them, and asks the database for the queues that no broker was given for', async () => {
+      const settings = await withLaptopSettings(data, {});
+      expect(settings).to.include({ ...given, Console__RelayUrl: 'http://relay', BROKER_URL_1: given.DATABASE_URL }).and.not.to.have.property('LOG_LEVEL');
+    });
+
+    it('adds the rest where the environment names the same servers, and nothing beside another', async () => {
+      expect(await withLaptopSettings(data, given)).to.have.property('Console__RelayUrl', 'http://relay');
+      expect(await withLaptopSettings(data, { DATABASE_URL: 'other' })).to.deep.equal({ DATABASE_URL: 'other' });
+    });
+
+    it('keeps their passwords from other users', async () => {
+      expect((await stat(join(data, 'addresses.env'))).mode & 0o777).to.equal(0o600);
+    });
+
+    it('adds nothing beside them when nothing runs', async () => {
+      await lockFor(data, spawnSync('true').pid);
+      expect(await withLaptopSettings(data, given)).to.deep.equal(given);
+    });
+  });
 
   it('tells to start what does not run', async () => {
     await lockFor(folder, spawnSync('true').pid);

@@ -85,18 +85,18 @@ export function queueFindings(queues: readonly Queue[]): readonly Finding[] {
     return detail === undefined ? [] : [{ subject: 'queues', state: isStuck ? 'wrong' : 'warning', detail }];
   });
   const waiting = known.reduce((sum, { messages }) => sum + (messages ?? 0), 0);
-  const well: Finding[] = faults.length > 0 || known.length === 0 ? [] : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait` }];
+  const well: Finding[] = faults.length > 0 || known.length === 0 ? [] : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait${silent.size > 0 ? ' in those that are known' : ''}` }];
   return [...unknown, ...faults, ...well];
 }
 
 async function lookAtSpool(installation: Installation): Promise<readonly Finding[]> {
   const { spooled, givenUp } = await installation.ask('webhook-relay', { path: '/Broker/counts' }, RelayCounts);
   const waits = {
-    detail: `${numberText(spooled)} deliveries wait to be published`,
+    detail: `waiting to be published: ${numberText(spooled)}`,
     toDo: 'signalbox spool says why; they are published once a broker takes them',
   };
   const gaveUp = {
-    detail: `${numberText(givenUp)} deliveries were given up`,
+    detail: `given up: ${numberText(givenUp)}`,
     toDo: 'signalbox spool says why; then signalbox spool retry --given-up, or drop',
   };
   const found = [...(spooled > 0 ? [waits] : []), ...(givenUp > 0 ? [gaveUp] : [])];

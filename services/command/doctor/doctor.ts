@@ -4,7 +4,7 @@ import { describeError } from '../../platform/errors.ts';
 import { visible } from '../../platform/process/table.ts';
 import { withTimeout } from '../../platform/time.ts';
 import { wrap } from '../figures.ts';
-import { installationSettings, readInstallation } from '../installation.ts';
+import { installationSettings, readInstallation, Refused } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State } from './finding.ts';
 import { serverChecks, serverSettings } from './servers.ts';
@@ -43,10 +43,14 @@ function withoutFaulty(given: Environment): { readonly environment: Environment;
 
 export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promise<readonly Finding[]> =>
   withTimeout<readonly Finding[]>(
-    run().catch((error: unknown) => [{ subject, state: 'wrong', detail: describeError(error) }]),
+    run().catch((error: unknown) => [{ subject, state: 'wrong', detail: describeError(error), ...(isAway(error) && { toDo: whenAway }) }]),
     ms,
     () => [{ subject, state: 'wrong', detail: `no answer within ${ms / 1000} s` }],
   );
+
+/** Services answer 503 while their database does not answer. */
+const isAway = (error: unknown) => error instanceof Refused && error.status === 503;
+const whenAway = 'see whether the Postgres of that service runs and has connections left';
 
 const width = 100;
 const stateWidth = 9;

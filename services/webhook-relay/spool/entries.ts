@@ -28,10 +28,10 @@ const maxTries = 3;
 /** A row arrives as hexadecimal text, twice its size, beside the bytes made from it. */
 const rowExpansion = 3;
 
-const refusedByAll = (toTryAgain: string): Refusal => ({
+const refusedByAll: Refusal = {
   reason: `refused by every connection in ${maxTries} tries`,
-  toDo: `mostly it is too large: let the broker take larger messages, then ${toTryAgain}`,
-});
+  toDo: 'mostly it is too large: let the broker take larger messages, then signalbox spool retry --given-up',
+};
 
 type EntriesParts = { readonly spool: Spool; readonly failedPayloads: FailedPayloads; readonly log: Log };
 
@@ -52,7 +52,7 @@ export function createEntries({ spool, failedPayloads, log }: EntriesParts) {
       }
       if (outcome !== 'refused') return;
       if (file.tries + 1 < maxTries) await spool.setTries(file, file.tries + 1);
-      else await spool.refuse(file, refusedByAll('move the file from the folder refused one up'));
+      else await spool.refuse(file, refusedByAll);
     },
   });
 
@@ -69,7 +69,7 @@ export function createEntries({ spool, failedPayloads, log }: EntriesParts) {
       if (outcome === 'published' && (await failedPayloads.markReplayed(row.id)) === 0)
         log.warn({ id: row.id }, 'lease of a spooled delivery expired while it was published, it is published again');
       if (outcome === 'corrupt') await refuseRow(row.id, 1, corrupt('the header is not one of a message'));
-      if (outcome === 'refused') await refuseRow(row.id, maxTries, refusedByAll('set refused_at = null and tries = 0 in its row of failed_payloads'));
+      if (outcome === 'refused') await refuseRow(row.id, maxTries, refusedByAll);
     },
   });
 

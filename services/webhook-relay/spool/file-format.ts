@@ -52,6 +52,8 @@ export function encodeSpooled({ message, reason, spooledAt }: SpooledDelivery): 
 /** A fault that every later read would find again. */
 export type Corrupt = { readonly corrupt: string };
 
+export const corruptText = (what: string) => `corrupt: ${what}`;
+
 /** The header of a file; undefined when it is damaged or no spool file. */
 export const decodeFirstLine = (line: string) => FirstLine.safeParse(jsonIn(line)).data;
 
@@ -95,5 +97,11 @@ export function parseFileName(name: string): SpoolFile | undefined {
   const spooledAt = new Date(`${date}${hours}:${minutes}:${seconds}`);
   return Number.isNaN(spooledAt.getTime()) ? undefined : { name, spooledAt, tries: Number(tries) };
 }
+
+/** The id of the delivery, or its digest, without a look into the file. */
+export const idInName = ({ name }: SpoolFile): string => /_([\w-]+)\.\d+\.payload$/.exec(name)?.[1] ?? name;
+
+/** @param refused a file of the folder `refused`; no connection was ever asked to take one that is corrupt */
+export const isUnreadable = (refused: SpoolFile): boolean => refused.tries === 0;
 
 export const withTries = (name: string, tries: number): string => name.replace(/\.\d+\.payload$/, `.${tries}.payload`);

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { hasCode } from '../../platform/errors.ts';
-import { type Corrupt, decodeFirstLine, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
+import { type Corrupt, corruptText, decodeFirstLine, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
 
 /** A new file, whole and on the disk when this resolves; what a failure leaves behind is the caller's to remove. */
 export async function writeDurably(path: string, chunks: Iterable<Buffer>): Promise<void> {
@@ -59,4 +59,10 @@ export async function readSpooled(path: string): Promise<SpooledDelivery | Corru
   if (!found.isFile()) return { corrupt: 'it is not a file' }; // a folder, a link or a pipe that has the name of a spool file
   if (found.size > largestBytes) return { corrupt: `it has ${found.size} bytes, more than any delivery` };
   return decodeSpooled(await readFile(path));
+}
+
+/** Why a file cannot be read as a delivery; undefined when it can, or is gone. */
+export async function readCorruption(path: string): Promise<string | undefined> {
+  const found = await readSpooled(path);
+  return found && 'corrupt' in found ? corruptText(found.corrupt) : undefined;
 }

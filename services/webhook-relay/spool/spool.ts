@@ -10,14 +10,14 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
-import { encodeSpooled, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
-import { ifThere, listFiles, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
+import { corruptText, encodeSpooled, isUnreadable, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
+import { ifThere, listFiles, readCorruption, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
 
 /** A fault that every later read would find again. */
-export const corrupt = (what: string): Refusal => ({ reason: `corrupt: ${what}`, toDo: 'redeliver it from the forge, then delete what is kept here' });
+export const corrupt = (what: string): Refusal => ({ reason: corruptText(what), toDo: 'redeliver it from the forge, then signalbox spool drop' });
 
 /** Bounds open descriptors, not throughput: more writes at once do not make a disk faster. */
 const writesAtOnce = 16;
@@ -92,6 +92,8 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     refused,
     /** Everything of a file but its payload; undefined when it is gone or damaged. */
     headerOf: (file: SpoolFile, state: 'waiting' | 'givenUp') => readHeader(state === 'waiting' ? pathOf(file) : refusedPathOf(file)),
+    /** Reads all of it to say why it is corrupt, as the log says it, wherever it lies; undefined when it is whole or gone. */
+    corruptionOf: async (file: SpoolFile) => (await readCorruption(pathOf(file))) ?? (await readCorruption(refusedPathOf(file))),
     /** Back among the pending, without the tries that it had. @returns false when it is gone */
     async retry(file: SpoolFile): Promise<boolean> {
       return (await ifThere(rename(refusedPathOf(file), join(directory, withTries(file.name, 0))).then(() => true))) ?? false;
@@ -116,7 +118,7 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
     refuse,
     /** Back among the pending, each with the tries it had. Corrupt files stay: no connection was ever asked to take them. */
     async restoreRefused(): Promise<void> {
-      for (const file of await refused()) if (file.tries > 0) await ifThere(rename(refusedPathOf(file), pathOf(file)));
+      for (const file of await refused()) if (!isUnreadable(file)) await ifThere(rename(refusedPathOf(file), pathOf(file)));
     },
     /** @param limit by the time at which they were spooled @returns how many were deleted */
     async deleteRefusedBefore(limit: Date): Promise<number> {

@@ -8,22 +8,19 @@ import { RetryResult, SpooledDelivery, SpooledList } from '../administration-con
 import { Deleted, messageHeaders, Problems } from '../contract.ts';
 import { answerInTime } from '../database.ts';
 import type { FailedPayloads, ListedPayload } from './failed-payloads.ts';
-import type { SpoolFile } from './file-format.ts';
+import { idInName, isUnreadable } from './file-format.ts';
 import type { Spool } from './spool.ts';
 
 type State = SpooledDelivery['state'];
 type Place = { readonly spooledAt: Date; readonly id: string };
 
 type SpooledParts = {
-  readonly spool: Pick<Spool, 'pending' | 'refused' | 'headerOf' | 'retry' | 'drop'>;
+  readonly spool: Pick<Spool, 'pending' | 'refused' | 'headerOf' | 'corruptionOf' | 'retry' | 'drop'>;
   readonly failedPayloads: Pick<FailedPayloads, 'list' | 'find' | 'retry' | 'drop' | 'count'>;
   /** Tries waiting deliveries at once. */
   readonly nudge: () => void;
   readonly log: Log;
 };
-
-/** The id of the delivery, or of a file that is damaged the digest or id in its name. */
-const idOfName = ({ name }: SpoolFile) => /_([\w-]+)\.\d+\.payload$/.exec(name)?.[1] ?? name;
 
 const ofRow = ({ isGivenUp, event, deliveryId, ...row }: ListedPayload): SpooledDelivery => ({
   ...row,
@@ -44,15 +41,18 @@ export function createSpooled({ spool, failedPayloads, nudge, log }: SpooledPart
     const states: readonly State[] = ['waiting', 'givenUp'];
     const [waiting, givenUp] = await Promise.all([spool.pending(), spool.refused()]);
     return [waiting, givenUp].flatMap((some, index) =>
-      some.map((file) => ({ file, id: idOfName(file), spooledAt: file.spooledAt, state: states[index] ?? 'waiting' })),
+      some.map((file) => ({ file, id: idInName(file), spooledAt: file.spooledAt, state: states[index] ?? 'waiting' })),
     );
   }
 
   async function ofFile({ file, id, spooledAt, state }: Awaited<ReturnType<typeof files>>[number]): Promise<SpooledDelivery> {
     const header = await spool.headerOf(file, state).catch(() => undefined);
     const { type = '', headers = {} } = header?.message ?? {};
+    const isDamaged = header === undefined || (state === 'givenUp' && isUnreadable(file));
+    const corruption = isDamaged ? await spool.corruptionOf(file).catch(() => undefined) : undefined;
+    const reason = corruption ?? header?.reason ?? '';
     const named = { event: type, deliveryId: headers[messageHeaders.deliveryId] ?? '' };
-    return { id: header?.message.id ?? id, place: 'disk', state, spooledAt, reason: header?.reason ?? '', tries: file.tries, ...named };
+    return { id: header?.message.id ?? id, place: 'disk', state, spooledAt, reason, tries: file.tries, ...named };
   }
 
   const found = async (id: string) => (await files()).find((one) => one.id === id);
@@ -65,7 +65,9 @@ export function createSpooled({ spool, failedPayloads, nudge, log }: SpooledPart
         .filter((one) => isAfter(one, after))
         .toSorted(byAge)
         .slice(0, limit);
-      return [...(await Promise.all(next.map(ofFile))), ...rows.map(ofRow)].toSorted(byAge).slice(0, limit);
+      const listed: SpooledDelivery[] = [];
+      for (const one of next) listed.push(await ofFile(one)); // one by one: of a damaged file all is read
+      return [...listed, ...rows.map(ofRow)].toSorted(byAge).slice(0, limit);
     },
     /** @throws Problem 404 */
     async find(id: string): Promise<SpooledDelivery> {

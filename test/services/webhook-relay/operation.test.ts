@@ -1,5 +1,5 @@
 // Routes for operators beyond the interface document: queues, usage by day, changes, spooled deliveries, counts.
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { encodeCursor } from '../../../services/platform/schema.ts';
@@ -194,20 +194,30 @@ describe('spooled deliveries of a relay', () => {
     await depthsBecome(relay, 'BROKER_URL_1', 2);
   });
 
-  it('that are damaged are listed by what their name tells, and can be deleted', async () => {
+  it('that are damaged are listed by what their name tells and with what is wrong, and can be deleted', async () => {
     const name = '2026-01-02T030405.678Z_damaged-one.0.payload';
-    await writeFile(join(relay.spoolDirectory, name), 'not a spool file');
+    const refused = join(relay.spoolDirectory, 'refused');
+    await mkdir(refused);
+    await writeFile(join(refused, name), 'not a spool file');
     expect(itemsOf(await list())[0]).to.deep.equal({
       id: 'damaged-one',
       place: 'disk',
-      state: 'waiting',
+      state: 'givenUp',
       spooledAt: '2026-01-02T03:04:05.678Z',
-      reason: '',
+      reason: 'corrupt: the first line does not end',
       tries: 0,
       event: '',
       deliveryId: '',
     });
     expect((await administer(relay.url, 'DELETE', '/Broker/spooled/damaged-one')).status).to.equal(200);
+    const [whole = '', cut = ''] = [await spoolOne('whole'), await spoolOne('cut')];
+    const names = (await readdir(relay.spoolDirectory)).filter((one) => one.endsWith('.payload'));
+    for (const one of names) await rename(join(relay.spoolDirectory, one), join(refused, one.replace('.0.', one.includes(whole) ? '.3.' : '.0.')));
+    const cutName = (await readdir(refused)).find((one) => one.includes(cut)) ?? '';
+    await truncate(join(refused, cutName), (await stat(join(refused, cutName))).size - 1);
+    const reasons = Object.fromEntries(itemsOf(await list()).map(({ deliveryId, reason }) => [deliveryId, reason]));
+    expect(reasons['cut']).to.match(/^corrupt: the payload has \d+ bytes, the header says \d+$/);
+    expect(reasons['whole']).to.contain('BROKER_URL_1').and.not.contain('corrupt');
     expect((await administer(relay.url, 'GET', '/Broker/spooled/..%2F..%2Fetc%2Fpasswd')).status).to.equal(404);
     for (const [method, path] of [
       ['GET', 'a%00b'],

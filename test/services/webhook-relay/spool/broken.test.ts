@@ -89,7 +89,7 @@ describe('a spool entry that can never be read', () => {
       const told = lines().filter((line) => JSON.stringify(line).includes(name));
       expect(told.map(({ level, file }) => [level, file])).to.deep.equal([['error', name]]);
       expect(told[0]?.['reason']).to.match(reason);
-      expect(told[0]?.['toDo']).to.equal('redeliver it from the forge, then delete what is kept here');
+      expect(told[0]?.['toDo']).to.equal('redeliver it from the forge, then signalbox spool drop');
       expect(await valueOf(metrics, 'signalbox_replays_total{source="file",outcome="corrupt"}')).to.equal(1);
       expect(await valueOf(metrics, 'signalbox_spool_refused_files')).to.equal(1);
       expect(await valueOf(metrics, 'signalbox_spool_files')).to.equal(0);
