@@ -1,7 +1,7 @@
 // The data folder of a laptop: its lock, and the credentials of the first start, in a file that only its owner reads.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, type Environment, isGiven } from '../platform/config/config.ts';
+import { ConfigError, type Environment, isGiven, settingText } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
 import { createFolderLock } from '../platform/process/folder-lock.ts';
@@ -129,8 +129,9 @@ export async function withLaptopSettings(data: string, environment: Environment,
   if (port === '' && Object.keys(started).length === 0)
     throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);
   if (!(await isRunning())) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
-  const databaseUrl = started['DATABASE_URL'] ?? ownDatabaseUrl(Number(port), kept[postgresPassword] ?? '');
-  const settings = { ...kept, ...laptopSettings(databaseUrl, data), ...started };
+  const databaseUrl = settingText(started, 'DATABASE_URL') ?? ownDatabaseUrl(Number(port), kept[postgresPassword] ?? '');
+  const ofLaptop = Object.entries(laptopSettings(databaseUrl, data)).filter(([name]) => !isGiven(started, name));
+  const settings = { ...kept, ...Object.fromEntries(ofLaptop), ...started };
   return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
 }
 

@@ -188,7 +188,11 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   await runtimes.serveMetrics(metricsPort);
   const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
   const listening = Object.entries(addressSettings).filter(([, service]) => runtimes.portOf(service) !== undefined);
-  await writeAddresses(data, { Events__Url: eventsUrl, ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])), ...serversIn({ ...generated, ...environment }) });
+  await writeAddresses(data, {
+    Events__Url: eventsUrl,
+    ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])),
+    ...serversIn({ ...generated, ...environment }),
+  });
   const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({
     name,
     isDescribed,

@@ -118,7 +118,9 @@ describe('withLaptopSettings', () => {
 
     it('knows them, and asks the database for the queues that no broker was given for', async () => {
       const settings = await withLaptopSettings(data, {});
-      expect(settings).to.include({ ...given, Console__RelayUrl: 'http://relay', BROKER_URL_1: given.DATABASE_URL }).and.not.to.have.property('LOG_LEVEL');
+      expect(settings)
+        .to.include({ ...given, Console__RelayUrl: 'http://relay', BROKER_URL_1: given.DATABASE_URL })
+        .and.not.to.have.property('LOG_LEVEL');
     });
 
     it('adds the rest where the environment names the same servers, and nothing beside another', async () => {

@@ -85,7 +85,10 @@ export function queueFindings(queues: readonly Queue[]): readonly Finding[] {
     return detail === undefined ? [] : [{ subject: 'queues', state: isStuck ? 'wrong' : 'warning', detail }];
   });
   const waiting = known.reduce((sum, { messages }) => sum + (messages ?? 0), 0);
-  const well: Finding[] = faults.length > 0 || known.length === 0 ? [] : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait${silent.size > 0 ? ' in those that are known' : ''}` }];
+  const well: Finding[] =
+    faults.length > 0 || known.length === 0
+      ? []
+      : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait${silent.size > 0 ? ' in those that are known' : ''}` }];
   return [...unknown, ...faults, ...well];
 }
 

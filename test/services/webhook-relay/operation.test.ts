@@ -210,7 +210,7 @@ describe('spooled deliveries of a relay', () => {
       deliveryId: '',
     });
     expect((await administer(relay.url, 'DELETE', '/Broker/spooled/damaged-one')).status).to.equal(200);
-    const [whole = '', cut = ''] = [await spoolOne('whole'), await spoolOne('cut')];
+    const [whole, cut] = [await spoolOne('whole'), await spoolOne('cut')];
     const names = (await readdir(relay.spoolDirectory)).filter((one) => one.endsWith('.payload'));
     for (const one of names) await rename(join(relay.spoolDirectory, one), join(refused, one.replace('.0.', one.includes(whole) ? '.3.' : '.0.')));
     const cutName = (await readdir(refused)).find((one) => one.includes(cut)) ?? '';
