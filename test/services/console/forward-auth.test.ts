@@ -79,11 +79,26 @@ describe('console behind a proxy that logs people in', () => {
 
   it('takes the joiners of Persian, of Hindi and of emoji, and refuses those that show nothing', async () => {
     const latin = (text: string) => Buffer.from(text).toString('latin1');
-    for (const user of ['علی\u200cرضا', 'रक्\u200dष', 'രാജന്\u200d', '👩🏽\u200d🚒', '👨\u200d👩\u200d👧']) {
+    for (const user of ['علی\u200cرضا', 'रक्\u200dष', 'രാജന്\u200d', '👩🏽\u200d🚒', '👨\u200d👩\u200d👧', '❤\ufe0f\u200d🔥', '葛\u{e0100}城', 'ᠠ\u180b']) {
       const { text } = await (await entered({ ...anna, 'Remote-User': latin(user) })).get('/me');
       expect(text).to.include(user);
     }
-    for (const user of ['an\u200dna', 'anna\u200c', '\u200danna', 'e\u0301\u200dva', 'علی\u200c', 'علی\u200c\u200cرضا', 'علی\u200canna', '👩\u200danna'])
+    for (const user of [
+      'an\u200dna',
+      'anna\u3164',
+      'an\u034fna',
+      'anna\u2800',
+      'anna\ufe0f',
+      'anna\u{e0100}',
+      '葛\ufe00\u{e0100}',
+      'anna\u200c',
+      '\u200danna',
+      'e\u0301\u200dva',
+      'علی\u200c',
+      'علی\u200c\u200cرضا',
+      'علی\u200canna',
+      '👩\u200danna',
+    ])
       expect((await console.browser({ ...anna, 'Remote-User': latin(user) }).get('/login')).status, encodeURI(user)).to.equal(400);
   });
 
