@@ -13,11 +13,14 @@ export function watchUploads(): void {
       const path = find('[data-wait]', form)?.dataset['wait'];
       if (bar && path) asking = setInterval(() => void showProgress(bar, path), askMs);
     });
-    // A browser keeps the page as it is left, for the way back.
-    addEventListener('pagehide', () => {
+    const end = () => {
       clearInterval(asking);
       showWait(form, false);
-    });
+    };
+    // A browser keeps the page as it is left, for the way back.
+    addEventListener('pagehide', end);
+    // It says to browsers that have this object when a person, or a lost connection, ends the way to the next page.
+    if ('navigation' in window) navigation.addEventListener('navigate', ({ signal }) => signal.addEventListener('abort', end));
   }
 }
 

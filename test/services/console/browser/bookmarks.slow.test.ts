@@ -117,6 +117,26 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     expect(await page.getByText('The file is being read').isVisible()).to.equal(false);
   });
 
+  it('takes the file again after the browser was told to stop', async () => {
+    await page.goto('/bookmarks/files');
+    // No answer comes.
+    await page.route('**/bookmarks/import', () => undefined);
+    await page.setInputFiles('[name=file]', { name: 'bookmarks.html', mimeType: 'text/html', buffer: Buffer.from('<!DOCTYPE NETSCAPE-Bookmark-file-1>') });
+    const button = page.getByRole('button', { name: 'Import' });
+    // The page stops by itself: a look at it waits for the next page otherwise.
+    await page.evaluate(`{
+      const form = document.querySelector('form[enctype]');
+      form.addEventListener('submit', () => setTimeout(() => {
+        globalThis.wasDisabled = form.querySelector('.primary').disabled;
+        stop();
+      }, 200));
+    }`);
+    await button.click({ noWaitAfter: true });
+    await eventually(async () => expect(await page.evaluate('globalThis.wasDisabled')).to.equal(true));
+    await eventually(async () => expect(await button.isEnabled()).to.equal(true));
+    expect(await page.getByText('The file is being read').isVisible()).to.equal(false);
+  });
+
   it('merges two tags', async () => {
     await page.goto('/bookmarks/tags');
     await page.getByRole('link', { name: /^map\s*6$/ }).click();
