@@ -1,20 +1,61 @@
 // The area of bookmarks, on a real catalogue.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { apiKey, startService, migrations as catalogueMigrations, type TestService } from '../../bookmarks/service.ts';
 import { call } from '../../../support/call.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { eventually } from '../../../support/wait.ts';
 import { useConsole } from '../service.ts';
+
+/** A way to a server on which bytes can be held up. */
+async function createGate(to: string) {
+  const { hostname, port } = new URL(to);
+  const sockets = new Set<Socket>();
+  let isHeld = false;
+  const server = createServer((socket) => {
+    const onward = connect(Number(port), hostname);
+    for (const end of [socket, onward]) {
+      sockets.add(end);
+      end.on('error', () => end.destroy()).on('close', () => void sockets.delete(end));
+    }
+    onward.pipe(socket);
+    socket
+      .on('end', () => onward.end())
+      .on('data', (bytes) => {
+        onward.write(bytes);
+        if (isHeld) socket.pause();
+      });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    hold: () => void (isHeld = true),
+    release() {
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await once(server.close(), 'close');
+    },
+  };
+}
 
 describe('console bookmarks', () => {
   let catalogueDatabase: TestDatabase;
   let catalogue: TestService;
+  let gate: Awaited<ReturnType<typeof createGate>>;
   const console = useConsole(async () => {
     catalogueDatabase = await createTestDatabase({ schema: 'bookmarks', migrations: catalogueMigrations });
     catalogue = await startService({ databaseUrl: catalogueDatabase.url });
-    return { environment: { Console__BookmarksUrl: catalogue.url, Console__BookmarksKey: apiKey } };
+    gate = await createGate(catalogue.url);
+    return { environment: { Console__BookmarksUrl: gate.url, Console__BookmarksKey: apiKey } };
   });
   beforeEach(() => catalogue.database.driver.query('truncate bookmarks, folders, tags'));
   after(async () => {
+    await gate.close();
     await catalogue.close();
     await catalogueDatabase.drop();
   });
@@ -287,6 +328,24 @@ describe('console bookmarks', () => {
       { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'multipart/form-data; boundary=a' },
     );
     expect(broken.status).to.equal(400);
+  });
+
+  it('says how much of an import the catalogue has taken', async () => {
+    const browser = await console.loggedIn();
+    const progress = async () => JSON.parse((await browser.get('/bookmarks/import/progress')).text);
+    const form = new FormData();
+    const bookmark = '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://example.org/">Example</A>\n</DL><p>\n';
+    form.set('file', new Blob([bookmark, ' '.repeat(24_000_000)], { type: 'text/html' }), 'bookmarks.html');
+    gate.hold();
+    const imported = browser.ask('/bookmarks/import', { method: 'POST', body: form }, { 'Sec-Fetch-Site': 'same-origin' });
+    await eventually(async () => {
+      const { taken, all } = await progress();
+      expect(all).to.equal(24_000_000 + bookmark.length);
+      expect(taken).to.be.within(65_536, all - 65_536);
+    });
+    gate.release();
+    expect((await imported).text).to.include('1 imported');
+    expect(await progress()).to.deep.equal({});
   });
 
   it('filters by folder, tag, favourites and dead pages, and pages with these filters', async () => {
