@@ -96,7 +96,7 @@ function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes
 }
 
 /**
- * Above a form that came back: how many entries need a change, each a link to its field.
+ * Above a form that came back: how many entries need a change, each a link to its field. It has the focus, so that keys and screen readers begin there.
  * @param field the id of the only field, where its name does not give it
  */
 export function faultSummary({ t }: Locale, faults: Faults | undefined, field?: string): VNode | null {
@@ -104,7 +104,7 @@ export function faultSummary({ t }: Locale, faults: Faults | undefined, field?: 
   if (entries.length === 0) return null;
   return h(
     'div',
-    { class: 'faults', role: 'alert', id: field && `${field}-fault` },
+    { class: 'faults', role: 'alert', id: field && `${field}-fault`, ...(field === undefined && { tabindex: -1, autofocus: true }) },
     h('p', { class: 'strong' }, t.view.form.faults(entries.length)),
     h(
       'ul',

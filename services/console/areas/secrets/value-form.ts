@@ -44,7 +44,7 @@ export function valueFields(locale: Locale, { environments, chosen = [], refille
   const fault = messages.length > 0 ? h('p', { class: 'fault' }, messages.join(' ')) : null;
   return [
     h('fieldset', { class: 'field boxes' }, h('legend', null, add.environments), boxes, fault),
-    field(locale, { kind: 'secret', name: 'value', label: add.value, hint: add.valueHint, faults }),
+    field(locale, { kind: 'secret', name: 'value', label: add.value, hint: refilled ? add.valueAgain : add.valueHint, faults }),
     field(locale, { kind: 'check', name: 'seen', label: add.seen, isChecked: false }),
     field(locale, { kind: 'check', name: 'generate', label: add.generate, hint: add.generateHint, isChecked: false, faults }),
     field(locale, { kind: 'date', name: 'expiresAt', label: add.expiresAt, value: [refilled?.fields['expiresAt'] ?? ''].flat()[0], faults }),

@@ -71,6 +71,7 @@ export const secrets: typeof english = {
     environments: 'Umgebungen',
     value: 'Wert',
     valueHint: 'Er wird verschlüsselt gespeichert, und keine Seite zeigt ihn wieder.',
+    valueAgain: 'Geben Sie ihn noch einmal ein: keine Seite zeigt, was eingegeben wurde.',
     seen: 'Beim Tippen zeigen',
     generate: 'Stattdessen einen Wert erzeugen',
     generateHint: '32 Buchstaben und Ziffern, in jeder Umgebung andere, und nur, wo noch kein Wert ist.',

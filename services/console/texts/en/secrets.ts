@@ -67,6 +67,7 @@ export const secrets = {
     environments: 'Environments',
     value: 'Value',
     valueHint: 'It is stored encrypted, and no page shows it again.',
+    valueAgain: 'Type it once more: no page shows what was typed.',
     seen: 'Show it while I type',
     generate: 'Generate a value instead',
     generateHint: '32 letters and digits, another one in each environment, and only where there is none yet.',

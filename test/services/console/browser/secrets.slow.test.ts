@@ -74,6 +74,18 @@ describeWith(chromium, 'secrets in a browser', () => {
     expect(await masking()).to.equal('none');
   });
 
+  it('begins at what is wrong where a form comes back, and says that the value is to be typed again', async () => {
+    await page.goto(`/secrets/${app.slug}?part=new`);
+    await page.getByLabel('Name', { exact: true }).fill('late');
+    await page.locator('[name=value]').fill('a value');
+    await page.getByRole('button', { name: 'Add a secret' }).click();
+    await page.getByText('Type it once more').waitFor();
+    expect(await page.evaluate('document.activeElement.innerText')).to.include('Choose at least one environment.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('location.hash')).to.equal('#field-environment');
+  });
+
   it('adds a version by mouse, undoes it by a key, copies and restores', async () => {
     await page.goto(`/secrets/${app.slug}/db`);
     const before = await valueOf('db', 'local');
