@@ -1,5 +1,6 @@
 // The German catalogue.
 import { access } from './de/access.ts';
+import { actions } from './de/actions.ts';
 import { bookmarks } from './de/bookmarks.ts';
 import { events } from './de/events.ts';
 import { faults } from './de/faults.ts';
@@ -14,4 +15,4 @@ import { users } from './de/users.ts';
 import { view } from './de/view.ts';
 import type { Texts } from './en.ts';
 
-export const de: Texts = { access, bookmarks, events, faults, links, listings, me, now, record, search, secrets, system, users, view };
+export const de: Texts = { access, actions, bookmarks, events, faults, links, listings, me, now, record, search, secrets, system, users, view };

@@ -94,7 +94,12 @@ const rename = action({
   async run(visit) {
     const { params, form: entered, locale } = visit;
     const { answer, ...taken } = await change(visit, { method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: entered }, RenamedTag);
-    return { message: locale.t.bookmarks.renamed(params.name, answer.name), target: params.name, to: withQuery(path, { tag: answer.name }), ...taken };
+    return {
+      message: locale.t.bookmarks.renamed(params.name, answer.name),
+      target: `${params.name} → ${answer.name}`,
+      to: withQuery(path, { tag: answer.name }),
+      ...taken,
+    };
   },
   again: (visit) => showOne(visit, visit.params.name, visit),
 });

@@ -1,7 +1,7 @@
 // The record of logins and actions: who did what, and what came of it.
 import { z } from 'zod';
 import { named } from '../../../platform/json.ts';
-import { h } from '../../view/elements.ts';
+import { type ComponentChildren, h } from '../../view/elements.ts';
 import { encodeCursor, queryCursor } from '../../../platform/schema.ts';
 import { areas } from '../../contract.ts';
 import { page, pageRows } from '../../pages.ts';
@@ -65,18 +65,31 @@ const columnsIn = (locale: Locale): readonly Column<ActionRow>[] => {
     { label: record.at, cell: ({ at }) => time(locale, at.toISOString()) },
     { label: record.person, kind: 'main', cell: ({ person }) => person || locale.t.view.none },
     { label: record.area, cell: ({ area }) => areaName(locale, area) },
-    { label: record.action, cell: ({ action }) => h('span', { title: action }, wordsOf(action)) },
-    { label: record.target, cell: ({ target }) => target },
+    { label: record.action, cell: ({ action }) => h('span', { title: action }, wordsOf(locale, action)) },
+    { label: record.target, cell: ({ action, target }) => linked(action, target) },
     { label: record.outcome, cell: ({ outcome }) => badge(tones[outcome], record.outcomes[outcome]) },
     { label: record.address, kind: 'minor', cell: ({ address }) => address },
     { label: record.request, kind: 'minor', cell: ({ requestId }) => code(requestId) },
   ];
 };
 
-/** `/secrets/{app}/keys/replace` → `keys › replace`: its area has a column. */
-function wordsOf(action: string): string {
-  const [first = action, ...others] = action.split('/').filter((part) => part !== '' && !part.startsWith('{'));
-  return others.length > 0 ? others.join(' › ') : first;
+/** An action that this version does not have keeps the name that the record has. */
+function wordsOf({ t }: Locale, action: string): string {
+  const words: Readonly<Record<string, string>> = t.actions;
+  return words[action] ?? action;
+}
+
+/** Ids of what has a page lead to it. */
+const pages = [
+  [/^\/(?:events|links|listings)\//, (action: string) => action.split('/', 2).join('/')],
+  [/^\/bookmarks(?:\/\{id\}.*)?$/, () => '/bookmarks'],
+  [/^\/bookmarks\/folders/, () => '/bookmarks/folders'],
+] as const;
+const uuid = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/;
+
+function linked(action: string, target: string): ComponentChildren {
+  const root = pages.find(([pattern]) => pattern.test(action))?.[1](action);
+  return root === undefined ? target : target.split(uuid).map((part, index) => (index % 2 === 1 ? h('a', { href: `${root}/${part}` }, part) : part));
 }
 
 function areaName({ t }: Locale, area: string): string {

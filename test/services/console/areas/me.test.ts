@@ -1,5 +1,6 @@
 // The own account, and the record of actions.
 import { expect } from 'chai';
+import { languages } from '../../../../services/console/texts/texts.ts';
 import { useConsole } from '../service.ts';
 
 describe('console own account', () => {
@@ -76,7 +77,15 @@ describe('console own account', () => {
 });
 
 describe('console record of actions', () => {
-  const console = useConsole();
+  const services = { Relay: 'Token', Intake: 'Token', Digest: 'Key', Secrets: 'Token', Bookmarks: 'Key', Listings: 'Token' };
+  const console = useConsole({
+    environment: Object.fromEntries(
+      Object.entries(services).flatMap(([name, credential]) => [
+        [`Console__${name}Url`, 'http://127.0.0.1:9'],
+        [`Console__${name}${credential}`, `a credential of the tests for ${name}`],
+      ]),
+    ),
+  });
 
   it('shows logins and actions to an admin of system, the newest first', async () => {
     const browser = await console.loggedIn();
@@ -84,7 +93,8 @@ describe('console record of actions', () => {
     await browser.post('/me/sessions/end-others');
     const { status, text } = await browser.get('/system/actions');
     expect(status).to.equal(200);
-    expect(text.indexOf('/me/sessions/end-others')).to.be.greaterThan(0).and.lessThan(text.indexOf('log in'));
+    expect(text.indexOf('/me/sessions/end-others')).to.be.greaterThan(0).and.lessThan(text.indexOf('>logged in<'));
+    expect(text).to.include('>ended all other own sessions<');
     expect(text).to.include('refused');
   });
 
@@ -112,6 +122,21 @@ describe('console record of actions', () => {
     const { text } = await browser.get('/system/actions?person=aNNa');
     expect(text).to.include('by Anna<').and.include('by anna<').and.not.include('by Äda<');
     expect((await browser.get(`/system/actions?person=${encodeURIComponent('äda')}`)).text).to.include('by Äda<');
+  });
+
+  it('has words for each action, and none for what is no action', () => {
+    const recorded = console.declared.flatMap(({ kind, path }) => (kind === 'action' && path !== '/me/appearance' ? [path] : []));
+    expect(Object.keys(languages.en.texts.actions)).to.have.members(['log in', 'log out', ...recorded]);
+  });
+
+  it('leads to what was changed', async () => {
+    const id = '01a221d3-3111-711c-8315-859bfa4c463b';
+    const browser = await console.loggedIn();
+    await console.query(
+      `insert into actions select gen_random_uuid(), now(), 'anna', '', 'links', action, 'Liked: ${id}', 'done', '' from unnest(array['/links/{id}/decide', '/bookmarks/undo/{id}']) action`,
+    );
+    const { text } = await browser.get('/system/actions');
+    expect(text.match(/Liked: <a href="[^"]+">/g)).to.deep.equal([`Liked: <a href="/links/${id}">`]);
   });
 
   it('is for no editor', async () => {
