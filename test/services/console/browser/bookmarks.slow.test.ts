@@ -117,7 +117,7 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     expect(await page.getByText('The file is being read').isVisible()).to.equal(false);
   });
 
-  it('takes the file again after the browser was told to stop', async () => {
+  it('takes the file again after the upload was stopped', async () => {
     await page.goto('/bookmarks/files');
     // No answer comes.
     await page.route('**/bookmarks/import', () => undefined);
