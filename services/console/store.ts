@@ -101,10 +101,12 @@ const enterPerson = rowsStatement<Person, [people: readonly Person[]]>(
   returning ${asMembers(personColumns)}`,
 );
 
-const localPerson = statement<Person, [subject: string, at: Date]>(
+// Who was added by another person sees the language of the own browser until another one is chosen.
+const localPerson = statement<Person, [subject: string, at: Date, language: Language]>(
   'people.local',
   `
-  update people set last_login_at = $2 where source = 'local' and subject = $1 and disabled_at is null
+  update people set last_login_at = $2, language = case when last_login_at is null then $3 else language end
+  where source = 'local' and subject = $1 and disabled_at is null
   returning ${asMembers(personColumns)}`,
 );
 
@@ -212,7 +214,7 @@ export const createStore = (database: Database) => ({
   /** Adds a person of a source, or updates name and roles. @returns undefined when the person is disabled */
   enterPerson: (person: Person) => database.first(enterPerson, [person]),
   /** A person whose password is in the table logs in. */
-  enterLocal: (subject: string, at: Date) => database.first(localPerson, subject, at),
+  enterLocal: (subject: string, at: Date, language: Language) => database.first(localPerson, subject, at, language),
   /** As `enterPerson`, under the first of these names that no other person has, in any case. */
   enterNamed: ({ source, subject, ...person }: Omit<Person, 'name'>, names: Iterable<string>) =>
     database.transaction(async (inside) => {

@@ -48,7 +48,7 @@ export function createLogins({ store, config, limit, clock }: LoginParts) {
 
   function enter(subject: string, preferences: Preferences): Promise<Person | undefined> {
     const at = clock();
-    if (subject !== admin) return store.enterLocal(subject, at);
+    if (subject !== admin) return store.enterLocal(subject, at, preferences.language);
     const person = { id: newId(), source: 'local', subject, name: adminUsername, email: null, roles: everywhere('admin') } as const;
     return store.enterPerson({ ...person, ...preferences, createdAt: at, lastLoginAt: at, disabledAt: null });
   }

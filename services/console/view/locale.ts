@@ -91,7 +91,7 @@ function createFormats(tag: string, timeZone: string) {
       return (sizes[power] ?? numbers).format(bytes / 1000 ** power);
     },
     /** To two digits: `640 m`, `1.2 km`. */
-    distance: (length: number) => (length < 1000 ? metres?.format(length) : kilometres?.format(length / 1000)) ?? '',
+    distance: (length: number) => (length < 995 ? metres?.format(length) : kilometres?.format(length / 1000)) ?? '',
     list: (texts: readonly string[]) => lists.format(texts),
     compare: (one: string, other: string) => names.compare(one, other),
     time: (at: Date) => time.format(at),

@@ -1,4 +1,4 @@
-// The menu of the person: areas that a phone has no room for, theme, density, language, keys, signing out.
+// The menu of the person: areas that a phone has no room for, theme, density, language, keys, logging out.
 import { h, type VNode } from './elements.ts';
 import { languages } from '../texts/texts.ts';
 import { type Appearance, densities, type Frame, type Person, themes } from './frame.ts';
@@ -42,7 +42,7 @@ export function menu(frame: Frame, person: Person, further: readonly { readonly 
         h('li', null, h('button', { type: 'button', class: 'plain', 'data-show-keys': true, hidden: true }, view.keys.show, h('kbd', null, '?'))),
       ),
       appearanceForm(locale, frame.appearance, frame.path),
-      h('form', { method: 'post', action: '/logout' }, h('button', { class: 'plain' }, view.signOut)),
+      h('form', { method: 'post', action: '/logout' }, h('button', { class: 'plain' }, view.logOut)),
     ),
   );
 }

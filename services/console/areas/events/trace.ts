@@ -37,11 +37,11 @@ function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readon
       name: steps.notification[status],
       words: dotted(`${channel} → ${recipient}`, steps.attempts(attemptCount), status === 'sent' ? null : lastError),
     })),
-    ...deadLetters.map(({ diedAt, queue, reason, connection }): Step => ({
+    ...deadLetters.map(({ diedAt, queue, reason, connection, messageId }): Step => ({
       at: diedAt,
       tone: 'bad',
       name: steps.dead,
-      words: [dotted(queue, connection), h('div', null, reason), h('a', { href: '/system/dead-letters' }, steps.toDeadLetters)],
+      words: [dotted(queue, connection), h('div', null, reason), h('a', { href: pathOf`/system/dead-letters/${messageId}` }, steps.toDeadLetter)],
     })),
   ];
   return all.toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? ''));

@@ -30,7 +30,7 @@ export function decisionsOn({ t: { links } }: Locale, path: string, status: Link
   const all: readonly (readonly [LinkStatus, Omit<Action, 'path' | 'field'>])[] = [
     ['Liked', { label: links.like, icon: 'like', key: 'l' }],
     ['Discarded', { label: links.discard, icon: 'no', key: 'd' }],
-    ['DiscardedAfterReview', { label: links.discardAfterReview, icon: 'later', key: 'r' }],
+    ['DiscardedAfterReview', { label: links.discardAfterReview, icon: 'reviewed', key: 'r' }],
     ['Awaiting', { label: links.backToQueue, icon: 'undo', key: 'w' }],
   ];
   return all.flatMap(([next, rest]) => (next === status ? [] : [to(next, rest)]));

@@ -153,7 +153,7 @@ const add = action({
     const body = { name: name === '' ? null : name, expiresAt: endOf(locale, person.zone, expiresAt) };
     const { id, plainApiKey } = await atField('name', ask('secrets').send({ method: 'POST', path: `${appRoot(app)}/keys`, body }, CreatedKey));
     const { made } = locale.t.secrets.keys;
-    return { message: made, target: `${app} ${id}`, page: keyPage(locale, { app, title: made, key: plainApiKey }) };
+    return { message: made, target: `${app} ${id}`, page: keyPage(locale, { app, title: name === '' ? made : `${made}: ${name}`, key: plainApiKey }) };
   },
   again: again(() => 'add'),
 });

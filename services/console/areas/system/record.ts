@@ -82,8 +82,8 @@ function wordsOf({ t }: Locale, action: string): string {
 /** Ids of what has a page lead to it. */
 const pages = [
   [/^\/(?:events|links|listings)\//, (action: string) => action.split('/', 2).join('/')],
-  [/^\/bookmarks(?:\/\{id\}.*)?$/, () => '/bookmarks'],
-  [/^\/bookmarks\/folders/, () => '/bookmarks/folders'],
+  [/^\/bookmarks(?:\/\{id\}(?:\/favorite)?)?$/, () => '/bookmarks'],
+  [/^\/bookmarks\/folders(?:\/\{id\})?$/, () => '/bookmarks/folders'],
 ] as const;
 const uuid = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/;
 

@@ -20,7 +20,7 @@ export const actions: Texts['actions'] = {
   '/bookmarks/many/delete': 'Lesezeichen gelöscht',
   '/bookmarks/many/move': 'Lesezeichen verschoben',
   '/bookmarks/many/tag': 'Lesezeichen verschlagwortet',
-  '/bookmarks/many/untag': 'Lesezeichen Schlagwörter genommen',
+  '/bookmarks/many/untag': 'Schlagwörter von Lesezeichen entfernt',
   '/bookmarks/tags/{name}': 'Schlagwort umbenannt',
   '/bookmarks/tags/{name}/delete': 'Schlagwort gelöscht',
   '/bookmarks/undo/{id}': 'Änderung rückgängig gemacht',

@@ -95,7 +95,7 @@ export const events: Texts['events'] = {
     notification: { sent: 'Benachrichtigt', pending: 'Benachrichtigung wartet', failed: 'Benachrichtigung gescheitert' },
     attempts: counted({ one: '# Versuch', other: '# Versuche' }),
     dead: 'Unzustellbar',
-    toDeadLetters: 'Zu den unzustellbaren Nachrichten',
+    toDeadLetter: 'Zu dieser unzustellbaren Nachricht',
   },
   deleted: 'gelöscht',
   typed: {

@@ -15,7 +15,7 @@ export const now: Texts['now'] = {
   failedNotifications: 'Gescheiterte Benachrichtigungen',
   failedWorkers: 'Worker, deren letzter Lauf scheiterte',
   givenUp: 'Dead Letters',
-  oldestGivenUp: 'Die älteste wurde aufgegeben',
+  oldestGivenUp: 'Die älteste:',
   moreReasons: counted({ one: 'und # weiterer Grund', other: 'und # weitere Gründe' }),
   allDeadLetters: 'Alle Dead Letters',
   expiring: 'Geheimnisse, die in 30 Tagen ablaufen',

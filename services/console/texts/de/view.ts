@@ -13,7 +13,7 @@ export const view: typeof english = {
   menu: 'Menü',
   account: 'Sitzungen und Einstellungen',
   people: 'Personen und Sitzungen',
-  signOut: 'Abmelden',
+  logOut: 'Abmelden',
   language: 'Sprache',
   theme: { title: 'Farben', auto: 'Wie das Gerät', light: 'Hell', dark: 'Dunkel' },
   density: { title: 'Dichte', airy: 'Luftig', normal: 'Normal', dense: 'Dicht' },
@@ -74,7 +74,7 @@ export const view: typeof english = {
   },
   form: {
     required: 'nötig',
-    optional: 'freiwillig',
+    optional: 'optional',
     faults: counted({ one: 'Eine Angabe muss geändert werden', other: '# Angaben müssen geändert werden' }),
     confirmName: (name: string) => `Zur Bestätigung ${name} eingeben`,
     save: 'Speichern',

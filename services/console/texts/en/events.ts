@@ -94,7 +94,7 @@ export const events = {
     notification: { sent: 'Notified', pending: 'Notification waits', failed: 'Notification failed' },
     attempts: counted({ one: '# attempt', other: '# attempts' }),
     dead: 'Dead letter',
-    toDeadLetters: 'To the dead letters',
+    toDeadLetter: 'To this dead letter',
   },
   deleted: 'deleted',
   typed: {

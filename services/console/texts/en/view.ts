@@ -12,7 +12,7 @@ export const view = {
   menu: 'Menu',
   account: 'Sessions and settings',
   people: 'People and sessions',
-  signOut: 'Sign out',
+  logOut: 'Log out',
   language: 'Language',
   theme: { title: 'Theme', auto: 'As the device', light: 'Light', dark: 'Dark' },
   density: { title: 'Density', airy: 'Airy', normal: 'Normal', dense: 'Dense' },

@@ -94,7 +94,7 @@ describe('console record of actions', () => {
     const { status, text } = await browser.get('/system/actions');
     expect(status).to.equal(200);
     expect(text.indexOf('/me/sessions/end-others')).to.be.greaterThan(0).and.lessThan(text.indexOf('>logged in<'));
-    expect(text).to.include('>ended all other own sessions<');
+    expect(text).to.include('>ended all their other sessions<');
     expect(text).to.include('refused');
   });
 
@@ -129,11 +129,11 @@ describe('console record of actions', () => {
     expect(Object.keys(languages.en.texts.actions)).to.have.members(['log in', 'log out', ...recorded]);
   });
 
-  it('leads to what was changed', async () => {
+  it('leads to what was changed, and not to what was deleted', async () => {
     const id = '01a221d3-3111-711c-8315-859bfa4c463b';
     const browser = await console.loggedIn();
     await console.query(
-      `insert into actions select gen_random_uuid(), now(), 'anna', '', 'links', action, 'Liked: ${id}', 'done', '' from unnest(array['/links/{id}/decide', '/bookmarks/undo/{id}']) action`,
+      `insert into actions select gen_random_uuid(), now(), 'anna', '', 'links', action, 'Liked: ${id}', 'done', '' from unnest(array['/links/{id}/decide', '/bookmarks/{id}/delete', '/bookmarks/folders/{id}/delete']) action`,
     );
     const { text } = await browser.get('/system/actions');
     expect(text.match(/Liked: <a href="[^"]+">/g)).to.deep.equal([`Liked: <a href="/links/${id}">`]);

@@ -163,6 +163,7 @@ describe('console secrets, changed', () => {
       const browser = await console.loggedIn();
       const made = await browser.post(at('/keys/add'), { name: 'blue', expiresAt: inDays(3).slice(0, 10) });
       expect([made.status, made.headers.get('cache-control'), made.headers.get('location')]).to.deep.equal([200, 'no-store', null]);
+      expect(made.text).to.include('New key: blue');
       const key = keyIn(made);
       expect([await isValid(key), await isValid(running.app.key)]).to.deep.equal([true, true]);
       const { text } = await browser.get(part());

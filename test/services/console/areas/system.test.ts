@@ -129,13 +129,15 @@ describe('console system', function () {
     expect((await browser.get('/system/dead-letters?after=nonsense')).status).to.equal(400);
   });
 
-  it('shows one with its headers and payload, and leads to its delivery', async () => {
+  it('shows one with its headers and payload, and leads to its delivery and from there back', async () => {
     await die('<b>no such column</b>');
     const browser = await console.loggedIn();
     const [, path = ''] = /href="(\/system\/dead-letters\/[^"]+)"/.exec((await browser.get('/system/dead-letters')).text) ?? [];
     const { status, text } = await browser.get(path);
     expect(status).to.equal(200);
     expect(text).to.include('&lt;b>no such column').and.include('href="/trace/').and.include('x-event').and.include('Drop').and.not.include('<b>no');
+    const [, trace = ''] = /href="(\/trace\/[^"]+)"/.exec(text) ?? [];
+    expect((await browser.get(trace)).text).to.include(`href="${path}"`);
     expect((await browser.get('/system/dead-letters/nothing')).status).to.equal(404);
   });
 

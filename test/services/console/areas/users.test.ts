@@ -44,6 +44,21 @@ describe('console people', () => {
       ]);
     });
 
+    it('adds a person whose pages have the language of the own browser until another one is chosen', async () => {
+      const admin = await console.loggedIn();
+      await admin.post('/admin/users/add', { name: 'Anna', password: given, 'role-system': 'none' });
+      const anna = console.browser({ 'Accept-Language': 'fr, de-AT;q=0.8, en;q=0.5' });
+      const language = async () => /lang="(\w+)"/.exec((await anna.get('/me')).text)?.[1];
+      expect((await anna.get('/login')).text)
+        .to.include('>Signalbox<')
+        .and.include('>Anmelden<');
+      await anna.logIn('anna', given);
+      expect(await language()).to.equal('de');
+      await anna.post('/me/appearance', { language: 'en' });
+      await anna.logIn('anna', given);
+      expect(await language()).to.equal('en');
+    });
+
     it('shows the form once more, without the password, where entries are not valid', async () => {
       const admin = await console.loggedIn();
       const cases: [fields: Record<string, string>, fault: string][] = [

@@ -78,7 +78,7 @@ describeWith(chromium, 'access in a browser', () => {
     expect(cookies.map(({ name }) => name)).to.deep.equal(['signalbox']);
     expect(JSON.stringify(await context.storageState())).to.not.match(/eyJ[\w-]{10,}\./);
     await page.getByRole('button', { name: 'Menu: Anna' }).click();
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
     await page.waitForURL(`${provider.issuer}/session/end?**`);
     await page.goto('/me');
     await page.waitForURL('**/login?to=*');
@@ -137,7 +137,7 @@ describeWith(chromium, 'access in a browser', () => {
     const other = await context.newPage();
     await other.goto('/me');
     await other.getByRole('button', { name: 'Menu: admin' }).click();
-    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.getByRole('button', { name: 'Log out' }).click();
     await page.waitForURL('**/login?to=%2Fevents');
   });
 
