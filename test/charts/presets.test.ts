@@ -36,7 +36,7 @@ async function demandOf(values: Values): Promise<string> {
       limit += replicas * mebibytes(limits['memory']);
     }
   }
-  return `${cpu / 1000} cores | ${memory} MiB | ${(limit / 1024).toFixed(1)} GiB`;
+  return `${cpu / 1000} ${cpu === 1000 ? 'core' : 'cores'} | ${memory} MiB | ${(limit / 1024).toFixed(1)} GiB`;
 }
 
 describeWith(helm, 'a preset', () => {

@@ -6,12 +6,12 @@ import { withTimeout } from '../../../platform/time.ts';
 import { Expiring } from '../../../secrets/overview/contract.ts';
 import { Counts } from '../../../webhook-intake/dashboard/contract.ts';
 import { RelayCounts } from '../../../webhook-relay/administration-contract.ts';
-import { type Brokers, connectionCard, connectionList, readBrokers, toneOf } from '../../connections.ts';
+import { type Brokers, connectionCard, connectionList, readBrokers, shareOf, shareText, toneOf } from '../../connections.ts';
 import { Problems, type ServiceName, services } from '../../contract.ts';
 import { deliveriesPlot } from '../../deliveries-plot.ts';
 import { page, type Visit } from '../../pages.ts';
 import { type Part, partOf } from '../../parts.ts';
-import { tiles } from '../../view/details.ts';
+import { type Tile, tiles } from '../../view/details.ts';
 import { type Column, table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, type Tone } from '../../view/texts.ts';
@@ -36,12 +36,12 @@ const now = page({
     const [states, found] = await Promise.all([Promise.all(services.filter(has).map((service) => askService(visit, service))), look(visit)]);
     const waiting = attention(visit, found.numbers);
     const brokers = found.brokers?.value;
-    const tones = [...waiting.map(({ tone }) => tone), ...(brokers?.connections.map(toneOf) ?? [])];
-    const isWell = found.isWhole && states.every(({ state }) => state === 'ready') && tones.every((tone) => tone === 'good' || tone === 'plain');
+    const faults = faultsOf(visit, { states, waiting, connections: brokers?.connections ?? [] });
+    const isWell = found.isWhole && faults.length === 0;
     return {
       title: locale.t.view.areas.now,
       body: [
-        pageHead({ title: isWell ? words.well : words.notWell, lead: isWell ? words.wellLead : words.notWellLead }),
+        pageHead({ title: isWell ? words.well : words.notWell, lead: isWell ? words.wellLead : faults.join(' · ') || words.notWhole }),
         waiting.length > 0 ? section(words.waits, tiles(waiting)) : null,
         found.deadLetters?.value ? deadLetterSection(visit, found.deadLetters.value) : null,
         h('div', { class: 'columns' }, [
@@ -54,6 +54,21 @@ const now = page({
     };
   },
 });
+
+type Looked = { readonly states: readonly ServiceState[]; readonly waiting: readonly Tile[]; readonly connections: Brokers['connections'] };
+
+const isFault = (tone: Tone) => tone === 'bad' || tone === 'warn';
+
+/** A few words for each thing that is wrong. */
+function faultsOf({ locale }: Visit, { states, waiting, connections }: Looked): readonly string[] {
+  const { now: words, system } = locale.t;
+  const down = states.filter(({ state }) => state !== 'ready').map(({ service, state }) => `${words.names[service]}: ${words.states[state]}`);
+  const counted = waiting.filter(({ tone = 'plain' }) => isFault(tone)).map(({ label, value }) => `${label}: ${value}`);
+  const lost = connections
+    .filter((one) => isFault(toneOf(one)))
+    .map((one) => `${one.name}: ${one.isConnected ? shareText(locale, shareOf(one)) : system.disconnected}`);
+  return [...down, ...counted, ...lost];
+}
 
 /** Everything at once, as far as this person may see it. */
 async function look(visit: Visit) {

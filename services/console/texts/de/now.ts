@@ -8,7 +8,7 @@ export const now: Texts['now'] = {
   well: 'Alles in Ordnung',
   wellLead: 'Jeder Dienst ist bereit, und nichts wurde aufgegeben.',
   notWell: 'Etwas braucht Aufmerksamkeit',
-  notWellLead: 'Die Zeichen unten zeigen, welcher Dienst, welche Warteschlange oder Verbindung.',
+  notWhole: 'Ein Dienst hat nicht rechtzeitig geantwortet oder abgelehnt: Teile dieser Seite fehlen.',
   waits: 'Was wartet',
   listings: 'Wohnungen zu entscheiden',
   links: 'Links zu entscheiden',

@@ -7,7 +7,7 @@ export const now = {
   well: 'All is well',
   wellLead: 'Every service is ready, and nothing was given up.',
   notWell: 'Something needs a look',
-  notWellLead: 'The marks below show which service, queue or connection.',
+  notWhole: 'A service did not answer in time, or refused: parts of this page are missing.',
   waits: 'Waiting',
   listings: 'Listings to decide',
   links: 'Links to decide',

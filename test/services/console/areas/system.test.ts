@@ -81,6 +81,7 @@ describe('console system', function () {
     const { text } = await browser.get('/');
     expect(text)
       .to.include('Something needs a look')
+      .and.to.include('Dead letters: 1')
       .and.to.include('href="/system/dead-letters"')
       .and.include('href="/system/dead-letters?reason=no+such+column"');
   });
