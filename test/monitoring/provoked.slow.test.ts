@@ -391,7 +391,7 @@ describeWith(prometheus, 'provoked alerts', function () {
       alert: 'SignalboxRelayDown',
       labels: { deployable: 'webhook-relay' },
       async mend(alert) {
-        expectStep(alert, 'scale deployment signalbox-webhook-relay --replicas=1');
+        expectStep(alert, 'scale deployment,statefulset -l app.kubernetes.io/component=webhook-relay --replicas=1');
         brokers = readFileSync(brokersFile, 'utf8');
         changeBrokers(() => '');
         await relay.start();
