@@ -1,8 +1,10 @@
 /* global window, document, fetch, location, Option, URL */
 // The choice of a version: a versions.json beside the folders of the versions lists them, the newest first. A site that stands alone has none.
+// Readers of a release are not sent to a pre-release, such as 1.0.0-rc.1.
 const versionChoice = document.getElementById('version');
 const ownVersion = versionChoice.value;
 const ownFolder = new URL(`${versionChoice.dataset.root}/`, location.href);
+const isRelease = (version) => !version.includes('-');
 const addressIn = (version, page) => new URL(`../${version}/${page}`, ownFolder).href;
 
 function offerVersions(versions) {
@@ -11,8 +13,9 @@ function offerVersions(versions) {
   versionChoice.addEventListener('change', () => void leadTo(versionChoice.value));
   // The browser may come back to this page and restore the choice that led away.
   window.addEventListener('pageshow', () => (versionChoice.value = ownVersion));
-  const [newest] = versions;
-  if (newest === ownVersion) return;
+  const newer = versions.slice(0, versions.indexOf(ownVersion));
+  const newest = newer.find(isRelease) ?? (isRelease(ownVersion) ? undefined : newer[0]);
+  if (newest === undefined) return;
   const link = document.createElement('a');
   link.href = addressIn(newest, 'docs/index.html');
   link.textContent = newest;

@@ -39,14 +39,15 @@ describeWith(chromium, 'the site', function () {
 
   before(async () => {
     execFileSync(process.execPath, [join(root, 'scripts/site.ts'), join(folder, version)]);
-    // A newer version, which lacks a page.
-    cpSync(join(folder, version), join(folder, '9.9.9'), { recursive: true });
-    rmSync(join(folder, '9.9.9/docs/scoring.html'));
-    for (const name of ['install', 'index']) {
-      const file = join(folder, `9.9.9/docs/${name}.html`);
-      writeFileSync(file, readFileSync(file, 'utf8').replace(`<option>${version}</option>`, '<option>9.9.9</option>'));
+    for (const other of ['10.0.0-rc.2', '10.0.0-rc.1', '9.9.9']) {
+      cpSync(join(folder, version), join(folder, other), { recursive: true });
+      for (const name of ['install', 'index']) {
+        const file = join(folder, other, `docs/${name}.html`);
+        writeFileSync(file, readFileSync(file, 'utf8').replace(`<option>${version}</option>`, `<option>${other}</option>`));
+      }
     }
-    writeFileSync(join(folder, 'versions.json'), JSON.stringify(['9.9.9', version]));
+    rmSync(join(folder, '9.9.9/docs/scoring.html')); // the newer version lacks a page
+    writeFileSync(join(folder, 'versions.json'), JSON.stringify(['10.0.0-rc.2', '10.0.0-rc.1', '9.9.9', version]));
     server = await serve(folder);
   });
   beforeEach(async () => {
@@ -70,6 +71,18 @@ describeWith(chromium, 'the site', function () {
     await page.getByLabel('Version').getByRole('option', { name: version }).waitFor({ state: 'attached' });
     expect(await page.getByText('The newest version is').count()).to.equal(0);
     expect(await page.getByLabel('Version').inputValue()).to.equal('9.9.9');
+  });
+
+  it('offers a pre-release as the newest to readers of an older pre-release only', async () => {
+    const said = async (of: string) => {
+      await page.goto(`${server.url}/${of}/docs/install.html`);
+      await page.getByLabel('Version').locator('option').nth(3).waitFor({ state: 'attached' });
+      return page.locator('#older').textContent();
+    };
+    expect(await said('10.0.0-rc.1')).to.equal('These pages are about 10.0.0-rc.1. The newest version is 10.0.0-rc.2.');
+    for (const newest of ['10.0.0-rc.2', '9.9.9']) expect(await said(newest), newest).to.equal('');
+    await page.getByLabel('Version').selectOption('10.0.0-rc.2');
+    await page.waitForURL('**/10.0.0-rc.2/docs/install.html');
   });
 
   it('leads by the sentence on the newest version, too', async () => {
