@@ -1,7 +1,8 @@
 // `signalbox spool`: the deliveries that a relay keeps until they can be published; tries them again, or deletes them.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerOf } from '../platform/http/wire.ts';
 import { tableOf } from '../platform/process/table.ts';
-import { RetryResult, SpooledList } from '../webhook-relay/administration-contract.ts';
+import { RetryResult, SpooledDelivery, SpooledList } from '../webhook-relay/administration-contract.ts';
 import { Deleted } from '../webhook-relay/contract.ts';
 import { ageText, numberText } from './figures.ts';
 import { type Installation, Refused } from './installation.ts';
@@ -56,35 +57,62 @@ async function idsOf(installation: Installation, { ids, isGivenUp }: Selection):
   return found;
 }
 
-/** Tries them at once. @throws Error in words at the first that cannot be */
+/** Tries them at once, and says what became of them. @throws Error in words at the first that cannot be */
 export async function retrySpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
-  const counts = await forEach(installation, selection, (id) =>
-    installation.ask('webhook-relay', { method: 'POST', path: `/Broker/spooled/${encodeURIComponent(id)}/retry` }, RetryResult),
+  const { done, gone } = await forEach(installation, selection, (id) =>
+    installation.ask('webhook-relay', { method: 'POST', path: `${pathOf(id)}/retry` }, RetryResult),
   );
-  print(`${counts.done} tried again${goneText(counts.gone)}\n`);
+  const deadline = performance.now() + triedWithinMs;
+  const states: (keyof typeof stateTexts)[] = [];
+  for (const id of done) states.push(await stateAfterTry(installation, id, deadline));
+  const outcomes = Object.entries(stateTexts).flatMap(([state, text]) => {
+    const count = states.filter((one) => one === state).length;
+    return count > 0 ? [`${numberText(count)} ${text}`] : [];
+  });
+  print(`${numberText(done.length)} tried again${goneText(gone)}${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}\n`);
+}
+
+/** The relay tries once a second, and gives up after three refusals. */
+const triedWithinMs = 5000;
+const lookEveryMs = 200;
+const stateTexts = { gone: 'left the spool', waiting: 'still waiting', givenUp: 'given up again' } as const;
+
+/** Looks until it was published or given up. @returns `waiting` when neither happened before the deadline */
+async function stateAfterTry(installation: Installation, id: string, deadline: number): Promise<keyof typeof stateTexts> {
+  for (;;) {
+    const state = await installation.ask('webhook-relay', { path: pathOf(id) }, SpooledDelivery).then((one) => one.state, whenGone);
+    if (state !== 'waiting' || performance.now() > deadline) return state;
+    await sleep(lookEveryMs);
+  }
+}
+
+const pathOf = (id: string) => `/Broker/spooled/${encodeURIComponent(id)}`;
+const isGone = (error: unknown) => error instanceof Refused && error.status === 404;
+function whenGone(error: unknown): 'gone' {
+  if (isGone(error)) return 'gone';
+  throw error;
 }
 
 /** Deletes them for good. @throws Error in words at the first that cannot be */
 export async function dropSpooled(installation: Installation, selection: Selection, print: Print): Promise<void> {
-  const counts = await forEach(installation, selection, (id) =>
-    installation.ask('webhook-relay', { method: 'DELETE', path: `/Broker/spooled/${encodeURIComponent(id)}` }, Deleted),
-  );
-  print(`${counts.done} dropped${goneText(counts.gone)}\n`);
+  const { done, gone } = await forEach(installation, selection, (id) => installation.ask('webhook-relay', { method: 'DELETE', path: pathOf(id) }, Deleted));
+  print(`${numberText(done.length)} dropped${goneText(gone)}\n`);
 }
 
 const goneText = (gone: number) => (gone > 0 ? `, ${numberText(gone)} no longer there` : '');
 
 /** One of the list may have been published or dropped since it was read; one that was named must be there. */
 async function forEach(installation: Installation, selection: Selection, act: (id: string) => Promise<unknown>) {
-  const counts = { done: 0, gone: 0 };
+  const done: string[] = [];
+  let gone = 0;
   for (const id of await idsOf(installation, selection)) {
     try {
       await act(id);
-      counts.done += 1;
+      done.push(id);
     } catch (error) {
-      if (!selection.isGivenUp || !(error instanceof Refused) || error.status !== 404) throw error;
-      counts.gone += 1;
+      if (!selection.isGivenUp || !isGone(error)) throw error;
+      gone += 1;
     }
   }
-  return counts;
+  return { done, gone };
 }

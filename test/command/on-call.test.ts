@@ -1,6 +1,8 @@
 // The commands of a person on call, against a real relay on RabbitMQ and on the broker inside Postgres.
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { fullOn, listBrokers, resetUsage, switchTo } from '../../services/command/brokers.ts';
 import { ageText, numberText, wrap } from '../../services/command/figures.ts';
@@ -204,13 +206,22 @@ describe('commands of a person on call', () => {
     const acted = printing();
     await dropSpooled(installation(), { ids: [one.id], isGivenUp: false }, acted.print);
     await retrySpooled(installation(), { ids: [], isGivenUp: true }, acted.print);
-    expect(acted.lines()).to.deep.equal(['1 dropped', '1 tried again']);
+    expect(acted.lines()).to.deep.equal(['1 dropped', '1 tried again: 1 left the spool']);
     expect(await failure(dropSpooled(installation(), { ids: [one.id], isGivenUp: false }, acted.print))).to.contain('404');
     await eventually(async () => {
       const empty = printing();
       await listSpooled(installation(), { ...empty, limit: 20 });
       expect(empty.lines()).to.deep.equal(['no delivery is spooled here']);
     });
+  });
+
+  it('spool: says of one that is given up again that it was', async () => {
+    await mkdir(join(relay.spoolDirectory, 'refused'), { recursive: true });
+    await writeFile(join(relay.spoolDirectory, 'refused', '2026-01-02T030405.678Z_damaged-one.0.payload'), 'not a spool file');
+    const acted = printing();
+    await retrySpooled(installation(), { ids: ['damaged-one'], isGivenUp: false }, acted.print);
+    await dropSpooled(installation(), { ids: ['damaged-one'], isGivenUp: false }, acted.print);
+    expect(acted.lines()).to.deep.equal(['1 tried again: 1 given up again', '1 dropped']);
   });
 
   it('spool: goes on where one that was given up is gone meanwhile', async () => {
