@@ -1,7 +1,7 @@
 // The data folder of a laptop: its lock, and the credentials of the first start, in a file that only its owner reads.
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ConfigError, type Environment, isGiven, settingText } from '../platform/config/config.ts';
+import { join, resolve } from 'node:path';
+import { ConfigError, type Environment, isGiven, notGiven, settingText, withDefaults } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
 import { hasCode } from '../platform/errors.ts';
 import { createFolderLock } from '../platform/process/folder-lock.ts';
@@ -83,13 +83,17 @@ export async function keptSettings(data: string): Promise<Readonly<Record<string
  * @param environment what is given in it is neither made nor answered
  * @param makers of what will run: name → maker
  */
-export async function credentials(file: string, environment: Environment, makers: ReadonlyMap<string, () => string>): Promise<Record<string, string>> {
+export async function credentials(
+  file: string,
+  environment: Environment,
+  makers: ReadonlyMap<string, () => string>,
+): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(file, 'utf8').catch(whenMissing);
   const kept = parseCredentials(text, file);
-  const fresh = [...makers].filter(([name]) => kept[name] === undefined && !isGiven(environment, name)).map(([name, make]) => [name, make()] as const);
-  const all = { ...kept, ...Object.fromEntries(fresh) };
+  const isMissing = (name: string) => kept[name] === undefined && !isGiven(kept, name) && !isGiven(environment, name);
+  const fresh = [...makers].filter(([name]) => isMissing(name)).map(([name, make]) => [name, make()] as const);
   if (fresh.length > 0) await add(file, text, fresh);
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(environment, name)));
+  return notGiven(environment, { ...kept, ...Object.fromEntries(fresh) });
 }
 
 /** @throws ConfigError for a line that is none: what cannot be read, a master key say, must not be made anew over it */
@@ -105,11 +109,12 @@ const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Inges
 /** Only a command that reads such a setting is meant by it: a shell with the credentials of a laptop has `Jwt__Key`, too. */
 const namesService = /^(Jwt__Key|Console__\w+Url|SIGNALBOX(_[A-Z]+)?_URL)(_FILE)?$/;
 
-/** The servers that an environment names, for commands beside what it starts. */
+/** The servers that an environment names, for commands beside what it starts, in other folders too. */
 export const serversIn = (environment: Environment): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value && isServer(name) ? [[name, value] as const] : [])));
+  Object.fromEntries(Object.entries(environment).flatMap(([name, value]) => (value && isServer(name) ? [[name, absolute(name, value)] as const] : [])));
 
 const isServer = (name: string) => namesServer.test(name) || /^FailedPayloads__Directory(_FILE)?$/.test(name);
+const absolute = (name: string, value: string) => (/(_FILE|File|Directory)$/.test(name) ? resolve(value) : value);
 
 /**
  * The settings of the services that `signalbox up` runs on this folder, for a command beside them; none where the environment names another database, broker,
@@ -122,7 +127,8 @@ export async function withLaptopSettings(data: string, environment: Environment,
   const named = Object.keys(environment).filter((name) => isElsewhere(name) && environment[name]);
   const started = await readAddresses(data);
   const isRunning = async () => (await lockOf(data).holder()) !== undefined;
-  if (named.length > 0 && (named.some((name) => environment[name] !== started[name]) || !(await isRunning()))) return environment;
+  const isAnother = (name: string) => absolute(name, environment[name] ?? '') !== started[name];
+  if (named.length > 0 && (named.some(isAnother) || !(await isRunning()))) return environment;
   const kept = await keptSettings(data);
   const port = await readFile(join(data, 'postgres', 'port'), 'utf8').catch(whenMissing);
   const instead = reads.filter((name) => namesService.test(name)).join(' or ') || 'what --help lists';
@@ -130,9 +136,7 @@ export async function withLaptopSettings(data: string, environment: Environment,
     throw new Error(`${data} holds no Postgres: start Signalbox first (npm start), give --data its folder, or set ${instead}`);
   if (!(await isRunning())) throw new Error(`Signalbox does not run on ${data}: start it first (npm start)`);
   const databaseUrl = settingText(started, 'DATABASE_URL') ?? ownDatabaseUrl(Number(port), kept[postgresPassword] ?? '');
-  const ofLaptop = Object.entries(laptopSettings(databaseUrl, data)).filter(([name]) => !isGiven(started, name));
-  const settings = { ...kept, ...Object.fromEntries(ofLaptop), ...started };
-  return { ...environment, ...Object.fromEntries(Object.entries(settings).filter(([name]) => !isGiven(environment, name))) };
+  return [started, laptopSettings(databaseUrl, data), kept].reduce(withDefaults, environment);
 }
 
 function whenMissing(error: unknown): string {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { connectBroker } from '../platform/broker/connect.ts';
-import type { Environment } from '../platform/config/config.ts';
+import { type Environment, isGiven } from '../platform/config/config.ts';
 import { silentLog } from '../platform/log.ts';
 import { forgeTopology, messageHeaders } from '../webhook-relay/contract.ts';
 import { readAddresses, withLaptopSettings } from './data-folder.ts';
@@ -28,7 +28,7 @@ type GivenUpParts = { readonly environment: Environment; readonly data: string; 
 export async function givenUp({ environment, data, intake }: GivenUpParts): Promise<string | undefined> {
   const settings = await withLaptopSettings(data, environment);
   const started = await readAddresses(data);
-  if (settings === environment || started['BROKER_URL_1'] !== undefined || started['Broker__EnvironmentFile'] !== undefined) return undefined;
+  if (settings === environment || ['BROKER_URL_1', 'Broker__EnvironmentFile'].some((name) => isGiven(started, name))) return undefined;
   const known = await reasonIn(intake);
   if (known !== undefined) return known;
   const broker = connectBroker(settings['BROKER_URL_1'] ?? '', forgeTopology, { log: silentLog, name: 'signalbox demo' });

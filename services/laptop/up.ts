@@ -1,7 +1,7 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Environment, isGiven, readAll, readSettings, settingText } from '../platform/config/config.ts';
+import { type Environment, isGiven, readAll, readSettings, settingText, withDefaults } from '../platform/config/config.ts';
 import type { Log } from '../platform/log.ts';
 import type { Deployable, Worker } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
@@ -32,8 +32,9 @@ type UpCommand = {
 export async function up(command: UpCommand, deployables: readonly Deployable[]): Promise<void> {
   const { environment, data, portBase } = command;
   const begun = performance.now();
-  const settings = readSettings(environment, processSettings);
-  const { adminUsername: consoleName } = readSettings(environment, { adminUsername: consoleSettings.adminUsername });
+  const kept = withDefaults(environment, await keptSettings(data));
+  const settings = readSettings(kept, processSettings);
+  const { adminUsername: consoleName } = readSettings(kept, { adminUsername: consoleSettings.adminUsername });
   const metricsPort = command.metricsPort ?? settings.metricsPort;
   await requireFree(data);
   for (const { name } of deployables) await requirePort(name, portOf(name, portBase), portSettings.service);
@@ -49,7 +50,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
     isLogRead: true,
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
-  command.warnOfUnknownSettings({ ...(await keptSettings(data)), ...environment }, options.log);
+  command.warnOfUnknownSettings(kept, options.log);
   await runProcess(options, async (lifecycle) => {
     lifecycle.draining.addEventListener('abort', () => (process.stdout.write('stopping\n'), (isQuiet = () => true)));
     const { started, runtimes, isDatabaseAway } = await startEverything(deployables, {
@@ -165,10 +166,12 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   lifecycle.opened('lock', await takeInstanceLock(data));
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
-  const given = readSettings({ ...generated, ...environment }, { databaseUrl: optional(commonSettings.databaseUrl) });
-  const password = settingText(environment, postgresPassword) ?? generated[postgresPassword] ?? '';
-  const own = given.databaseUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
-  const databaseUrl = given.databaseUrl?.reveal() ?? own?.url ?? '';
+  const given = withDefaults(environment, generated);
+  await writeAddresses(data, serversIn(given)); // at once: those of the start before are no longer meant
+  const { databaseUrl: givenUrl } = readSettings(given, { databaseUrl: optional(commonSettings.databaseUrl) });
+  const password = settingText(given, postgresPassword) ?? '';
+  const own = givenUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
+  const databaseUrl = givenUrl?.reveal() ?? own?.url ?? '';
 
   const explain = (error: unknown) => {
     if (error instanceof MigrationChanged) throw new Error(otherCheckout(own && data), { cause: error });
@@ -177,8 +180,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const eventsUrl = ownEventsUrl(deployables, portBase);
   const addresses = { Events__Url: eventsUrl, ...consoleAddresses(deployables, portBase) };
-  const missing = Object.entries({ ...laptopSettings(databaseUrl, data), ...addresses, ...generated }).filter(([name]) => !isGiven(environment, name));
-  const shared = { ...environment, ...Object.fromEntries(missing) };
+  const shared = withDefaults(given, { ...laptopSettings(databaseUrl, data), ...addresses });
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),
   );
@@ -191,7 +193,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   await writeAddresses(data, {
     Events__Url: eventsUrl,
     ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])),
-    ...serversIn({ ...generated, ...environment }),
+    ...serversIn(given),
   });
   const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({
     name,

@@ -44,6 +44,17 @@ describe('credentials of a laptop', () => {
     expect(await readFile(join(folder, 'credentials.env'), 'utf8')).not.to.contain('mine');
   });
 
+  it('takes a line for that of a setting in either form', async () => {
+    await writeFile(join(folder, 'credentials.env'), "Some__Tokens_FILE='/run/token'\n");
+    expect(await read()).to.have.keys('Own__Password', 'Some__Tokens_FILE');
+    expect(await read({ Some__Tokens: 'mine' })).to.have.keys('Own__Password');
+  });
+
+  it('makes nothing for an empty line', async () => {
+    await writeFile(join(folder, 'credentials.env'), 'Some__Tokens=\n');
+    expect(await read()).to.have.property('Some__Tokens', '');
+  });
+
   it('refuses a file with a line that is none, by its number, and makes nothing anew over it', async () => {
     const file = join(folder, 'credentials.env');
     const broken = "# by hand\nSome__Tokens 'hidden'\n";
@@ -126,6 +137,13 @@ describe('withLaptopSettings', () => {
     it('adds the rest where the environment names the same servers, and nothing beside another', async () => {
       expect(await withLaptopSettings(data, given)).to.have.property('Console__RelayUrl', 'http://relay');
       expect(await withLaptopSettings(data, { DATABASE_URL: 'other' })).to.deep.equal({ DATABASE_URL: 'other' });
+    });
+
+    it('finds files and folders from elsewhere', () => {
+      expect(serversIn({ DATABASE_URL_FILE: 'database', FailedPayloads__Directory: 'spool' })).to.deep.equal({
+        DATABASE_URL_FILE: join(process.cwd(), 'database'),
+        FailedPayloads__Directory: join(process.cwd(), 'spool'),
+      });
     });
 
     it('keeps their passwords from other users', async () => {

@@ -65,7 +65,7 @@ describe('npm start', function () {
   });
 
   it('keeps its credentials, its log, its data and its spool from other users', () => {
-    const open = ['credentials.env', 'signalbox.log', 'postgres/data', 'postgres/postgres.log', 'spool'].filter(
+    const open = ['credentials.env', 'addresses.env', 'signalbox.log', 'postgres/data', 'postgres/postgres.log', 'spool'].filter(
       (name) => (statSync(join(data, name)).mode & 0o077) !== 0,
     );
     expect(open).to.deep.equal([]);
@@ -162,11 +162,22 @@ describe('npm start', function () {
     expect(unready.lines.slice(unready.lines.indexOf('stopping'))).to.deep.equal(['stopping']);
   });
 
-  it('reports an unavailable broker, and is ready with errors', async () => {
-    const env = { BROKER_URL_1: 'amqp://127.0.0.1:1' };
-    const without = startProcess(['up', '--data', newFolder(), '--port-base', '0', '--metrics-port', '0'], { env });
+  it('reports an unavailable broker of the settings that its folder keeps, and is ready with errors', async () => {
+    const folder = newFolder();
+    await writeFile(join(folder, 'broker'), 'amqp://127.0.0.1:1\n');
+    const metricsPort = await freePort();
+    const kept = { BROKER_URL_1_FILE: join(folder, 'broker'), METRICS_PORT: metricsPort, Console__AdminUsername: 'ann' };
+    await writeFile(
+      join(folder, 'credentials.env'),
+      Object.entries(kept)
+        .map(([name, value]) => `${name}='${value}'\n`)
+        .join(''),
+    );
+    const without = startProcess(['up', '--data', folder, '--port-base', '0']);
+    await without.waitForLine(/log in as ann /, 60_000);
     await without.waitForLine(/^ready in \S+ s, with errors$/, 60_000);
     await without.waitForLine(/webhook-relay: connecting to the broker failed, retrying \(BROKER_URL_1: /, 10_000);
+    expect((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status).to.equal(200);
     await without.kill();
   });
 

@@ -62,6 +62,13 @@ export function settingText(environment: Environment, name: string): string | un
 /** Whether a setting has a value of its own, in either form. */
 export const isGiven = (environment: Environment, name: string): boolean => [environment[name], environment[`${name}_FILE`]].some(Boolean);
 
+/** An environment, completed by the settings of `others` that it gives in neither form. */
+export const withDefaults = (environment: Environment, others: Environment): Environment => ({ ...environment, ...notGiven(environment, others) });
+
+/** The part of `others` that an environment gives in neither form. */
+export const notGiven = <T>(environment: Environment, others: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(others).filter(([name]) => !isGiven(environment, name.replace(/_FILE$/, ''))));
+
 function read<T>(environment: Environment, setting: Setting<T>, isProduction: boolean): T {
   try {
     const text = settingText(environment, setting.name);
