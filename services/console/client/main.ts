@@ -1,5 +1,6 @@
-// The script adds to pages that work without it: keys, actions in place with undo, lists that follow, copying.
+// The script adds to pages that work without it: keys, actions in place with undo, lists and times that follow, copying.
 import { watchActions } from './actions.ts';
+import { watchAges } from './ages.ts';
 import { watchAppearance } from './appearance.ts';
 import { completeBookmarklet } from './bookmarklet.ts';
 import { watchCopying } from './copying.ts';
@@ -19,4 +20,5 @@ watchCopying();
 watchAppearance();
 watchScrolling();
 watchUploads();
+watchAges();
 followLists();

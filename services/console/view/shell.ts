@@ -23,7 +23,13 @@ export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>
 export function document(frame: Frame, page: Page): VNode {
   const { locale, appearance, person } = frame;
   const { theme, density, hasKeys } = appearance;
-  const attributes = { 'data-theme': theme, 'data-density': density, 'data-keys': hasKeys ? 'on' : 'off', 'data-person': person?.id };
+  const attributes = {
+    'data-theme': theme,
+    'data-density': density,
+    'data-keys': hasKeys ? 'on' : 'off',
+    'data-person': person?.id,
+    'data-now': locale.now.toISOString(),
+  };
   return h(
     'html',
     { lang: locale.language, ...attributes },
@@ -34,7 +40,12 @@ export function document(frame: Frame, page: Page): VNode {
       h('a', { class: 'skip', href: '#content' }, locale.t.view.skip),
       person ? top(frame, page, person) : null,
       noticeOf(locale, frame.notice),
-      h('main', { id: 'content', tabindex: -1, class: person ? 'page' : 'page alone' }, person ? null : h('p', { class: 'brand' }, brand(locale)), page.body),
+      h(
+        'main',
+        { id: 'content', tabindex: -1, class: person ? 'page' : 'page alone' },
+        person ? null : h('p', { class: 'brand' }, mark(), locale.t.view.product),
+        page.body,
+      ),
       person ? keysDialog(locale, shownAreas(frame)) : null,
       elsewhereNote(locale),
     ),
@@ -75,7 +86,7 @@ function top(frame: Frame, page: Page, person: Person): VNode {
   return h(
     'header',
     { class: 'top' },
-    h('a', { class: 'brand', href: '/', 'aria-label': view.product }, brand(locale)),
+    h('a', { class: 'brand', href: '/', 'aria-label': view.product }, mark(), h('span', null, view.product)),
     h(
       'nav',
       { class: 'areas', 'aria-label': view.navigation },
@@ -132,8 +143,6 @@ const mark = (): VNode =>
     h('path', { class: 'mark-line', d: 'M8 5v14M8 8h9' }),
     h('circle', { class: 'mark-light', cx: 14.5, cy: 15, r: 2.5 }),
   );
-
-const brand = ({ t }: Locale): VNode[] => [mark(), h('span', null, t.view.product)];
 
 /** The head of a page: where one is, its one first heading, and the actions of the whole page. */
 export function pageHead({ title, trail = [], lead, actions }: PageHead): VNode {

@@ -14,7 +14,7 @@ export function time({ format, now, t }: Locale, iso: string | null | undefined,
   if (Number.isNaN(at.getTime())) return h('span', { class: 'quiet' }, t.view.none);
   const text = { short: () => format.short(at, now), whole: () => format.whole(at), ago: () => format.ago(at, now), date: () => format.date(at) }[form]();
   const title = form === 'ago' ? `${format.whole(at)} · ${utc(at)}` : utc(at);
-  return h('time', { datetime: at.toISOString(), title }, text);
+  return h('time', { datetime: at.toISOString(), title, 'data-ago': form === 'ago' || undefined }, text);
 }
 
 /** The URL if a browser may be sent there: http or https, whatever a mail or a payload says. */

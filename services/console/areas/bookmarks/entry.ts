@@ -43,7 +43,8 @@ const add = page({
     const title = given === '' ? (page?.title ?? '') : given;
     const hint = page && (title === '' ? bookmarks.notLookedUp : bookmarks.lookedUp);
     const { tags = '', folder = '', description = '', favorite } = query;
-    const entry = { url: shared, title, description: description || (page?.description ?? ''), tags, folder, favorite };
+    const described = description || textBeside(shared, query) || (page?.description ?? '');
+    const entry = { url: shared, title, description: described, tags, folder, favorite };
     return {
       title: bookmarks.add,
       body: [
@@ -55,6 +56,12 @@ const add = page({
     };
   },
 });
+
+/** The words that a share sheet sends beside the address and the title, such as those of a post. */
+function textBeside(url: string, { text: shared = '', title = '' }: z.output<typeof NewQuery>): string {
+  const beside = shared.replace(url, '').trim();
+  return beside === title.trim() ? '' : beside;
+}
 
 /** A page that cannot be asked is added by hand. */
 async function previewOf({ ask }: Pick<Visit, 'ask'>, url: string) {

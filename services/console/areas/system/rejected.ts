@@ -72,7 +72,8 @@ function columnsIn(locale: Locale): readonly Column<Rejected>[] {
       kind: 'main',
       cell: ({ id, event, status }) => [rowLink(`${path}/${encodeURIComponent(id)}`, event || refused.noEvent), ' ', statusBadge(status)],
     },
-    { label: system.reason, cell: ({ reason }) => brief(reason) },
+    // Whole: it is what a person looks for, and the relay's own text of a sentence or two.
+    { label: system.reason, cell: ({ reason }) => reason },
     { label: system.delivery, kind: 'minor', cell: ({ deliveryId }) => (deliveryId === '' ? '–' : code(brief(deliveryId))) },
     { label: refused.bytes, kind: 'number', cell: ({ payloadBytes }) => locale.format.bytes(payloadBytes) },
     { label: refused.receivedAt, kind: 'number', cell: ({ receivedAt }) => time(locale, receivedAt) },

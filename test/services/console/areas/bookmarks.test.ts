@@ -228,6 +228,17 @@ describe('console bookmarks', () => {
     expect((await browser.get('/bookmarks/new?url=javascript:alert(1)')).status).to.equal(200);
   });
 
+  it('keeps the words of the share sheet beside the address as the description, and its title once', async () => {
+    const browser = await console.loggedIn();
+    const described = async (query: Record<string, string>) =>
+      />([^<]*)<\/textarea>/.exec((await browser.get(`/bookmarks/new?${new URLSearchParams(query)}`)).text)?.[1]?.trim();
+    const url = 'http://127.0.0.1/a';
+    expect(await described({ text: `Water rises. ${url}` })).to.equal('Water rises.');
+    expect(await described({ url, title: 'Floods', text: 'Water rises.' })).to.equal('Water rises.');
+    expect(await described({ title: 'Floods', text: `Floods\n${url}` })).to.equal('');
+    expect(await described({ url, text: 'Water rises.', description: 'By year' })).to.equal('By year');
+  });
+
   it('moves, tags, untags and deletes several, and takes each back', async () => {
     const ids = [await add({ title: 'one', tags: ['maps'], url: 'https://example.org/1' }), await add({ title: 'two', url: 'https://example.org/2' })];
     const { body: folder } = await call(catalogue.url, 'POST', '/api/folders', { headers: { 'X-Api-Key': apiKey }, body: { name: 'Maps' } });

@@ -189,6 +189,7 @@ describe('console refused deliveries', function () {
     const browser = await console.loggedIn();
     const page = async (path: string) => (await browser.get(path)).text;
     await eventually(async () => expect((await page('/system/rejected')).match(/data-row=/g)).to.have.length(2));
+    expect(await page('/system/rejected')).to.match(/data-label="Reason">[^<]*signature[^<]*<\/td>/i);
     expect(await page('/system/rejected'))
       .to.include('&lt;img src=x')
       .and.not.include(markup);

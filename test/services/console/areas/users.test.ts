@@ -50,7 +50,7 @@ describe('console people', () => {
       const anna = console.browser({ 'Accept-Language': 'fr, de-AT;q=0.8, en;q=0.5' });
       const language = async () => /lang="(\w+)"/.exec((await anna.get('/me')).text)?.[1];
       expect((await anna.get('/login')).text)
-        .to.include('>Signalbox<')
+        .to.include('Signalbox</p>')
         .and.include('>Anmelden<');
       await anna.logIn('anna', given);
       expect(await language()).to.equal('de');

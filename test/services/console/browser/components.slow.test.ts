@@ -245,6 +245,15 @@ describeWith(chromium, 'the components in a browser', () => {
     expect(ms).to.be.below(400);
   });
 
+  it('keeps relative times true while the page stays open, also where the clock of the machine is wrong', async () => {
+    await page.clock.install({ time: new Date('2001-01-01T00:00:00Z') });
+    await page.goto('/links');
+    const shown = page.locator('time[data-ago]').first();
+    const [, hours = ''] = /^(\d+) hours ago$/.exec(await shown.innerText()) ?? [];
+    await page.clock.fastForward('02:01:00');
+    expect(await shown.innerText()).to.equal(`${Number(hours) + 2} hours ago`);
+  });
+
   it('works without a script: theme, actions and confirmation are forms', async () => {
     const plain = await (await sharedChromium()).newContext({ baseURL: server.url, javaScriptEnabled: false });
     const bare = await plain.newPage();
