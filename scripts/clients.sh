@@ -5,6 +5,7 @@
 #   scripts/clients.sh FOLDER [npm|python]
 set -euo pipefail
 (($# == 1 || $# == 2)) || { sed -n '2,5s/^#\( \|$\)//p' "$0" >&2; exit 2; }
+mkdir -p "$1"
 out=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 staging=$(mktemp -d)
@@ -26,3 +27,4 @@ case ${2:-} in
   '') npm_package && python_package ;;
   *) printf 'clients.sh: npm or python, not %s\n' "$2" >&2; exit 2 ;;
 esac
+ls "$out"/signalbox[-_]client-*

@@ -8,7 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The event log, newest first; or what is stored from now on, with before and wait
+         * The event log, newest first; or what was stored since, with before or wait
          * @description Events by the time at which they were received. Several filters hold together; a page may be shorter than `limit` and have a `next`. With `before` or `wait` the answer has the events that were stored after that point, in the order of storing, and `next` is null: `newest` leads on.
          */
         get: operations["listEvents"];

@@ -41,7 +41,7 @@ export const eventRoutes = ({ store, feed, memory }: EventParts): AnyRoute[] => 
     method: 'get',
     path: '/api/v1/events',
     operationId: 'listEvents',
-    summary: 'The event log, newest first; or what is stored from now on, with before and wait',
+    summary: 'The event log, newest first; or what was stored since, with before or wait',
     description:
       'Events by the time at which they were received. Several filters hold together; a page may be shorter than `limit` and have a `next`. With `before` or `wait` the answer has the events that were stored after that point, in the order of storing, and `next` is null: `newest` leads on.',
     query: EventQuery,
