@@ -154,9 +154,9 @@ const addressSettings = {
   SIGNALBOX_LISTINGS_URL: 'listings',
 };
 
-/** Where the console finds the services that run here; of those on a port that is not known yet it has no pages. */
-function consoleAddresses(deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
-  const known = Object.entries(consoleAddressSettings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
+/** Where the services will listen, of those settings; none on ports that are not known yet, of which the console has no pages. */
+function addressesOf(settings: Readonly<Record<string, string>>, deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
+  const known = Object.entries(settings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
   return Object.fromEntries(known.map(([setting, service]) => [setting, `http://${host}:${portOf(service, base)}`]));
 }
 
@@ -167,7 +167,10 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const makers = new Map([[postgresPassword, randomCredential], ...generators(deployables.map(({ settings }) => settings))]);
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
   const given = withDefaults(environment, generated);
-  await writeAddresses(data, serversIn(given)); // at once: those of the start before are no longer meant
+  const eventsUrl = ownEventsUrl(deployables, portBase);
+  const addresses = { Events__Url: eventsUrl, ...addressesOf(consoleAddressSettings, deployables, portBase) };
+  // At once: a command would send its credential to what listens at those of the start before, or at the usual ones.
+  await writeAddresses(data, { ...addresses, ...addressesOf(addressSettings, deployables, portBase), ...serversIn(given) });
   const { databaseUrl: givenUrl } = readSettings(given, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(given, postgresPassword) ?? '';
   const own = givenUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
@@ -178,8 +181,6 @@ export async function startEverything(deployables: readonly Deployable[], parts:
     explainDatabase(error, own ? `${data}, whose password is ${postgresPassword},` : 'DATABASE_URL');
   };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
-  const eventsUrl = ownEventsUrl(deployables, portBase);
-  const addresses = { Events__Url: eventsUrl, ...consoleAddresses(deployables, portBase) };
   const shared = withDefaults(given, { ...laptopSettings(databaseUrl, data), ...addresses });
   const configured = await readAll(
     ...deployables.map((deployable) => () => configure(deployable, { ...shared, PORT: String(portOf(deployable.name, portBase)) })),

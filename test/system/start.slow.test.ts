@@ -194,9 +194,14 @@ describe('npm start', function () {
     await client.end();
     first.signal('SIGINT');
     await first.exited;
-    const second = startProcess(options);
+    const base = await freePorts(8);
+    const second = startProcess(['up', '--data', folder, '--port-base', String(base), '--metrics-port', '0']);
     expect(await second.exited).to.include({ code: 1 });
     expect(second.lines.join('\n')).to.contain(`move ${folder} away, or start with another --data`);
+    // Commands that run while it starts ask its own ports, not those of another installation.
+    expect(await readFile(join(folder, 'addresses.env'), 'utf8'))
+      .to.contain(`Console__RelayUrl='http://127.0.0.1:${base + 1}'`)
+      .and.contain('SIGNALBOX_BOOKMARKS_URL=');
   });
 
   it('stops cleanly on Ctrl-C, leaves no process, and finds everything again on the next start', async () => {
