@@ -14,10 +14,13 @@ export type Numbers = {
   readonly listings: number | undefined;
 };
 
+/** A tile with its value in words. */
+type CountTile = Tile & { readonly value: string };
+
 type Figure = readonly [label: string, count: number | null | undefined, tone: Tone, href: string];
 
 /** A count of faults is good at 0; the work of every day is neither good nor bad. */
-export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { relay, intake, links, listings }: Numbers): readonly Tile[] {
+export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { relay, intake, links, listings }: Numbers): readonly CountTile[] {
   const { now: words, system } = locale.t;
   const figures: readonly Figure[] = [
     [words.listings, listings, 'plain', '/listings'],

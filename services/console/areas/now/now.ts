@@ -11,7 +11,7 @@ import { Problems, type ServiceName, services } from '../../contract.ts';
 import { deliveriesPlot } from '../../deliveries-plot.ts';
 import { page, type Visit } from '../../pages.ts';
 import { type Part, partOf } from '../../parts.ts';
-import { type Tile, tiles } from '../../view/details.ts';
+import { tiles } from '../../view/details.ts';
 import { type Column, table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, type Tone } from '../../view/texts.ts';
@@ -55,7 +55,7 @@ const now = page({
   },
 });
 
-type Looked = { readonly states: readonly ServiceState[]; readonly waiting: readonly Tile[]; readonly connections: Brokers['connections'] };
+type Looked = { readonly states: readonly ServiceState[]; readonly waiting: ReturnType<typeof attention>; readonly connections: Brokers['connections'] };
 
 const isFault = (tone: Tone) => tone === 'bad' || tone === 'warn';
 
