@@ -18,7 +18,7 @@ const pages = ['README.md', ...readdirSync(join(import.meta.dirname, '../../docs
 const shown: Readonly<Record<string, RegExp>> = {
   'README.md': /relay {6}202.*intake {5}200.*digest {5}202.*bookmarks {2}200.*listings {3}200.*"isSignatureValid":true.*"repository":"me\/mine"/s,
   'docs/applications.md': /open sesame, 30 s\nopen sesame\nopen sesame\n.*\[2,"open barley"\].*"winter",null\].*No such secret/s,
-  'docs/bookmarks.md': /"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\[.*"PostgreSQL".*\].*0 failed/s,
+  'docs/bookmarks.md': /"title":"PostgreSQL".*\[.*"PostgreSQL".*\]\n\[.*"PostgreSQL".*\].*0 failed/s,
   'docs/follow-events.md': /"title": "Read me".*\tissues\tme\/mine.*\t\[me\/mine\] issues opened #2: Read me\n/s,
   'docs/link-digest.md': /"title":"On caching".*"status":"Liked".*"contribution":0\.\d+.*"Liked":\d.*[\w-]+\.[\w-]+\.[\w-]+\n/s,
   'docs/listings.md': /"created":1.*"status":"approved".*"notes":"call on Monday".*"changedAt".*0 rejected.*"outcome":"created"/s,
