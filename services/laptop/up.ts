@@ -137,26 +137,22 @@ export function portOf(name: string, base: number): number {
 const ownEventsUrl = (deployables: readonly Deployable[], base: number) =>
   base !== 0 && deployables.some(({ name }) => name === 'webhook-intake') ? `http://${host}:${portOf('webhook-intake', base)}/signalbox` : '';
 
-const consoleAddressSettings = {
+/** The settings of the console and of clients with the address of a service. */
+const addressSettings = {
   Console__RelayUrl: 'webhook-relay',
   Console__IntakeUrl: 'webhook-intake',
   Console__DigestUrl: 'link-digest',
   Console__SecretsUrl: 'secrets',
   Console__BookmarksUrl: 'bookmarks',
   Console__ListingsUrl: 'listings',
-} as const;
-
-/** The settings of clients with the address of a service. */
-const addressSettings = {
-  ...consoleAddressSettings,
   SIGNALBOX_SECRETS_URL: 'secrets',
   SIGNALBOX_BOOKMARKS_URL: 'bookmarks',
   SIGNALBOX_LISTINGS_URL: 'listings',
 };
 
-/** Where the services will listen, of those settings; none on ports that are not known yet, of which the console has no pages. */
-function addressesOf(settings: Readonly<Record<string, string>>, deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
-  const known = Object.entries(settings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
+/** Where the services will listen; none on ports that are not known yet, of which the console has no pages. */
+function addressesOf(deployables: readonly Deployable[], base: number): Readonly<Record<string, string>> {
+  const known = Object.entries(addressSettings).filter(([, service]) => base !== 0 && deployables.some(({ name }) => name === service));
   return Object.fromEntries(known.map(([setting, service]) => [setting, `http://${host}:${portOf(service, base)}`]));
 }
 
@@ -168,9 +164,9 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const generated = await credentials(join(data, 'credentials.env'), environment, makers);
   const given = withDefaults(environment, generated);
   const eventsUrl = ownEventsUrl(deployables, portBase);
-  const addresses = { Events__Url: eventsUrl, ...addressesOf(consoleAddressSettings, deployables, portBase) };
+  const addresses = { Events__Url: eventsUrl, ...addressesOf(deployables, portBase) };
   // At once: a command would send its credential to what listens at those of the start before, or at the usual ones.
-  await writeAddresses(data, { ...addresses, ...addressesOf(addressSettings, deployables, portBase), ...serversIn(given) });
+  await writeAddresses(data, { ...addresses, ...serversIn(given) });
   const { databaseUrl: givenUrl } = readSettings(given, { databaseUrl: optional(commonSettings.databaseUrl) });
   const password = settingText(given, postgresPassword) ?? '';
   const own = givenUrl ? undefined : await ownPostgres(data, password, { lifecycle, log: logFor(ofPostgres) });
