@@ -3,7 +3,6 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Counts } from '../../../webhook-intake/dashboard/contract.ts';
 import type { RelayCounts } from '../../../webhook-relay/administration-contract.ts';
 import type { Visit } from '../../pages.ts';
-import type { Tile } from '../../view/details.ts';
 import type { Tone } from '../../view/texts.ts';
 
 /** Undefined where the person may not see it, or its service does not say. */
@@ -14,13 +13,10 @@ export type Numbers = {
   readonly listings: number | undefined;
 };
 
-/** A tile with its value in words. */
-type CountTile = Tile & { readonly value: string };
-
 type Figure = readonly [label: string, count: number | null | undefined, tone: Tone, href: string];
 
 /** A count of faults is good at 0; the work of every day is neither good nor bad. */
-export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { relay, intake, links, listings }: Numbers): readonly CountTile[] {
+export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { relay, intake, links, listings }: Numbers) {
   const { now: words, system } = locale.t;
   const figures: readonly Figure[] = [
     [words.listings, listings, 'plain', '/listings'],

@@ -63,7 +63,7 @@ const isFault = (tone: Tone) => tone === 'bad' || tone === 'warn';
 function faultsOf({ locale }: Visit, { states, waiting, connections }: Looked): readonly string[] {
   const { now: words, system } = locale.t;
   const down = states.filter(({ state }) => state !== 'ready').map(({ service, state }) => `${words.names[service]}: ${words.states[state]}`);
-  const counted = waiting.filter(({ tone = 'plain' }) => isFault(tone)).map(({ label, value }) => `${label}: ${value}`);
+  const counted = waiting.filter(({ tone }) => isFault(tone)).map(({ label, value }) => `${label}: ${value}`);
   const lost = connections
     .filter((one) => isFault(toneOf(one)))
     .map((one) => `${one.name}: ${one.isConnected ? shareText(locale, shareOf(one)) : system.disconnected}`);
