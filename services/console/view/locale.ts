@@ -1,4 +1,5 @@
 // The language and time zone in which a page is shown, with the formats of both.
+import { relativeTime } from '../client/relative-time.ts';
 import { type Language, languages, type Texts } from '../texts/texts.ts';
 
 export type Locale = {
@@ -40,13 +41,6 @@ export function isZone(zone: string): boolean {
 }
 
 const bytesUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
-const spans = [
-  ['year', 31_557_600],
-  ['month', 2_629_800],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
 
 const dayMs = 86_400_000;
 
@@ -106,10 +100,6 @@ function createFormats(tag: string, timeZone: string) {
       return then.slice(0, 4) === today.slice(0, 4) ? dayAndTime.format(at) : date.format(at);
     },
     /** `3 hours ago`, `in 5 days` */
-    ago(at: Date, now: Date): string {
-      const seconds = (at.getTime() - now.getTime()) / 1000;
-      const [unit, length] = spans.find(([, span]) => Math.abs(seconds) >= span) ?? ['second', 1];
-      return relative.format(Math.trunc(seconds / length), unit);
-    },
+    ago: (at: Date, now: Date): string => relativeTime(relative, (at.getTime() - now.getTime()) / 1000),
   };
 }
