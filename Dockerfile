@@ -7,13 +7,21 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+COPY scripts/minify /minify
+RUN cd /minify && npm ci --ignore-scripts --no-audit --no-fund
 # Nothing reads these of packages at run time: declarations, sources, source maps, documentation, tests, binaries of the runtime Bare, and what only browsers
 # or nothing here loads. Licences stay.
-RUN find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow' -o -name '*.bare' \
+RUN find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name '*.tsbuildinfo' -o -name '*.flow*' -o -name '*.bare' \
     -o -name '*.md' ! -iname '*licen[cs]e*' \) -delete \
   && find node_modules -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} + \
   && cd node_modules && rm -r swagger-ui-dist/swagger-ui.js swagger-ui-dist/swagger-ui-es-* swagger-ui-dist/swagger-ui-standalone-* \
-    world-atlas/countries-* world-atlas/land-50m.json world-atlas/land-110m.json luxon/build/amd luxon/build/global luxon/build/cjs-browser
+    world-atlas/countries-* world-atlas/land-50m.json world-atlas/land-110m.json luxon/build/amd luxon/build/global luxon/build/cjs-browser \
+    leaflet/dist/leaflet-src* lodash/lodash.js lodash/lodash.min.js lodash/core.js lodash/core.min.js @kubernetes/client-node/dist/gen/types/PromiseAPI.js
+# Comments and white space are a third of the code. Names stay, so that stack traces can be read.
+RUN for kind in js cjs mjs; do \
+    find node_modules -type f -name "*.$kind" ! -name '*.min.js' -print0 | xargs -0 /minify/node_modules/.bin/esbuild --platform=node --minify-whitespace \
+      --allow-overwrite --outdir=. --outbase=. --out-extension:.js=.$kind --log-level=error || exit 1; \
+  done
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Signalbox" \

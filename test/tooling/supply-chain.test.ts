@@ -23,8 +23,11 @@ type Locked = {
 };
 
 const own: Package & { readonly allowScripts: Readonly<Record<string, boolean>> } = JSON.parse(read('package.json'));
-const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(read('package-lock.json'));
-const locked = Object.entries(packages).filter(([path]) => path !== '');
+const lockedIn = (file: string) => {
+  const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(read(file));
+  return Object.entries(packages).filter(([path]) => path !== '');
+};
+const locked = lockedIn('package-lock.json');
 const nameOf = (path: string) => path.replace(/^.*node_modules\//, '');
 
 describe('supply chain', () => {
@@ -35,8 +38,9 @@ describe('supply chain', () => {
 
   it('has a hash of each package, and none from elsewhere than the registry', () => {
     expect(locked.length).to.be.above(100);
-    expect(locked.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity)).map(([path]) => path)).to.deep.equal([]);
-    expect(locked.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).to.deep.equal([]);
+    const all = [...locked, ...lockedIn('scripts/minify/package-lock.json')];
+    expect(all.filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity)).map(([path]) => path)).to.deep.equal([]);
+    expect(all.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).to.deep.equal([]);
   });
 
   it('lists each package with an install script, and docs/security.md gives the reason', () => {
@@ -53,7 +57,7 @@ describe('supply chain', () => {
   it('runs no install script for what is in the image', () => {
     const inImage = new Set(locked.filter(([, { dev }]) => !dev).map(([path]) => nameOf(path)));
     expect(Object.entries(own.allowScripts).filter(([name, runs]) => runs && inImage.has(name))).to.deep.equal([]);
-    expect(read('Dockerfile')).to.contain('npm ci --omit=dev --ignore-scripts');
+    expect(read('Dockerfile').match(/npm ci .*/g)).to.satisfy((calls: string[]) => calls.every((call) => call.includes('--ignore-scripts')));
   });
 
   it('has the same Node in the image and in development', () => {
