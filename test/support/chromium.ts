@@ -3,7 +3,7 @@ import { type Browser, chromium as playwright } from 'playwright-core';
 import { atEndOfRun } from './end-of-run.ts';
 import type { Need } from './need.ts';
 import { findProgram } from './programs.ts';
-import { askForServer } from './shared-servers.ts';
+import { askForServer, type SharedServer } from './shared-servers.ts';
 
 /** The shell has the same engine without windows, for a seventh of the processor's time. */
 export const chromiumPath = findProgram('chromium-headless-shell') ?? findProgram('chromium');
@@ -17,16 +17,16 @@ let shared: Promise<Browser> | undefined;
 export const sharedChromium = (): Promise<Browser> => (shared ??= connect());
 
 async function connect(): Promise<Browser> {
-  const { url } = (await askForServer('chromium')) ?? (await startChromium());
+  const { url } = (await askForServer('chromium')) ?? (await startChromium()).urls;
   const browser = await playwright.connect(url);
   atEndOfRun(() => browser.close());
   return browser;
 }
 
 /** Closed at the end of this process's run. */
-export async function startChromium(): Promise<{ readonly url: string }> {
+export async function startChromium(): Promise<SharedServer<'url'>> {
   // CI runs as root, as whom Chromium has no sandbox; /dev/shm of a container is small.
   const server = await playwright.launchServer({ executablePath: chromiumPath ?? 'chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   atEndOfRun(() => server.close());
-  return { url: server.wsEndpoint() };
+  return { pid: server.process().pid ?? 0, urls: { url: server.wsEndpoint() } };
 }

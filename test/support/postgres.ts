@@ -7,7 +7,7 @@ import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { atEndOfRun } from './end-of-run.ts';
 import { guardProcess, isAlive, temporaryDirectory } from './guard.ts';
-import { askForServer } from './shared-servers.ts';
+import { askForServer, type SharedServer } from './shared-servers.ts';
 import { eventually, freePort } from './wait.ts';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
@@ -15,6 +15,8 @@ export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 export type PostgresServer = {
   /** The URL of the database `postgres` as superuser; the same after every start. */
   readonly url: string;
+  /** The id of the process above all of its others. @throws while it does not run */
+  pid(): number;
   /** Ends it as `pg_ctl stop -m fast` does; the data stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -52,6 +54,10 @@ export async function startPostgres({ settings = {}, programs }: PostgresOptions
   };
   return {
     url: `postgres://signalbox:${password}@127.0.0.1:${port}/postgres`,
+    pid: () => {
+      if (!running) throw new TypeError('Postgres does not run');
+      return running.pid;
+    },
     stop,
     start: async () => {
       // After a kill, orphaned processes hold the shared memory for a moment.
@@ -81,14 +87,14 @@ async function startShared(): Promise<string> {
   const outside = process.env['TEST_DATABASE_URL'];
   if (outside) return outside;
   const shared = await askForServer('postgres');
-  return shared?.['url'] ?? startUnsafe();
+  return shared?.['url'] ?? (await startUnsafe()).urls.url;
 }
 
-/** @returns its URL; closed at the end of this process's run */
-export async function startUnsafe(): Promise<string> {
+/** Closed at the end of this process's run. */
+export async function startUnsafe(): Promise<SharedServer<'url'>> {
   const server = await startPostgres({ settings: { ...unsafe, max_connections: '400' } });
   atEndOfRun(() => server.close());
-  return server.url;
+  return { pid: server.pid(), urls: { url: server.url } };
 }
 
 /** The administrator's URL of the server that all test files share: `TEST_DATABASE_URL`, or one that is started for this run. */

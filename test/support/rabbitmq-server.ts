@@ -17,6 +17,8 @@ export type RabbitmqServer = {
   readonly url: string;
   /** The URL of the management API with credentials; it answers if the plugin `rabbitmq_management` is enabled. */
   readonly managementUrl: string;
+  /** The id of the process above all of its others. @throws while it does not run */
+  pid(): number;
   /** Ends it in order; definitions and durable messages stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -61,6 +63,10 @@ export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptio
   return {
     url,
     managementUrl: `http://guest:guest@127.0.0.1:${ports.management}`,
+    pid: () => {
+      if (!running) throw new TypeError('RabbitMQ does not run');
+      return running.pid;
+    },
     stop: () => end('SIGTERM'),
     start: async () => void (running ??= await launch(programs, node, url)),
     kill: () => end('SIGKILL'),

@@ -2,7 +2,7 @@
 import { atEndOfRun } from './end-of-run.ts';
 import type { Need } from './need.ts';
 import { findRabbitmq, startRabbitmq } from './rabbitmq-server.ts';
-import { askForServer } from './shared-servers.ts';
+import { askForServer, type SharedServer } from './shared-servers.ts';
 import { eventually } from './wait.ts';
 
 export { type RabbitmqServer, startRabbitmq } from './rabbitmq-server.ts';
@@ -34,15 +34,15 @@ export const sharedRabbitmq = (): Promise<SharedRabbitmq> => (shared ??= startSh
 
 async function startShared(): Promise<SharedRabbitmq> {
   if (outside) return createShared(outside, process.env['TEST_AMQP_MANAGEMENT_URL'] ?? defaultManagementUrl(outside));
-  const { url, managementUrl } = (await askForServer('rabbitmq')) ?? (await startManaged());
+  const { url, managementUrl } = (await askForServer('rabbitmq')) ?? (await startManaged()).urls;
   return createShared(url, managementUrl);
 }
 
 /** With its management API; closed at the end of this process's run. */
-export async function startManaged(): Promise<{ readonly url: string; readonly managementUrl: string }> {
+export async function startManaged(): Promise<SharedServer<'url' | 'managementUrl'>> {
   const server = await startRabbitmq({ plugins: ['rabbitmq_management'] });
   atEndOfRun(() => server.close());
-  return { url: server.url, managementUrl: server.managementUrl };
+  return { pid: server.pid(), urls: { url: server.url, managementUrl: server.managementUrl } };
 }
 
 function defaultManagementUrl(amqpUrl: string): string {

@@ -27,7 +27,7 @@ let running: ChildProcess[] = [];
 process.on('SIGINT', () => undefined).on('SIGTERM', () => running.forEach((child) => child.kill('SIGTERM')));
 
 const servers = createSharedServers({
-  postgres: async () => ({ url: await (await import('./postgres.ts')).startUnsafe() }),
+  postgres: async () => (await import('./postgres.ts')).startUnsafe(),
   rabbitmq: async () => (await import('./rabbitmq.ts')).startManaged(),
   chromium: async () => (await import('./chromium.ts')).startChromium(),
 });
@@ -42,6 +42,8 @@ const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed >
 const groupsAgain = again.map(({ file }) => [file]);
 for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);
 for (const { file, failures } of again) summary.push(`failed once, ran again: ${file}`, ...failures);
+const usedByServers = (await servers.running()).map(({ name, pid }) => `${name} ${seconds(processorMsBelow(pid))} s`);
+if (!procfs.missing && usedByServers.length > 0) process.stdout.write(`\nseconds of the processor: ${usedByServers.join(', ')}\n`);
 await closeAll().catch((error: unknown) => fail(String(error)));
 if (summary.length > 0) summary.unshift(summaryLine);
 for (const line of [...summary, ...notRun, countLine(total)]) process.stdout.write(`${line}\n`);

@@ -6,20 +6,35 @@ type Urls = Readonly<Record<string, string>>;
 type Question = { readonly wanted: string };
 type Answer = Question & { readonly urls?: Urls; readonly failure?: string };
 
+export type SharedServer<Name extends string = string> = { readonly pid: number; readonly urls: Readonly<Record<Name, string>> };
+
 /** In the process of `run.ts`. Each is started at most once. */
-export function createSharedServers(start: Readonly<Record<string, () => Promise<Urls>>>) {
-  const started = new Map<string, Promise<Urls>>();
+export function createSharedServers(start: Readonly<Record<string, () => Promise<SharedServer>>>) {
+  const started = new Map<string, Promise<SharedServer>>();
 
   async function answer({ wanted }: Question): Promise<Answer> {
-    const urls = started.get(wanted) ?? start[wanted]?.() ?? Promise.reject(new Error(`no server is called ${wanted}`));
-    started.set(wanted, urls);
-    return urls.then(
-      (urls) => ({ wanted, urls }),
+    const server = started.get(wanted) ?? start[wanted]?.() ?? Promise.reject(new Error(`no server is called ${wanted}`));
+    started.set(wanted, server);
+    return server.then(
+      ({ urls }) => ({ wanted, urls }),
       (error: unknown) => ({ wanted, failure: String(error) }),
     );
   }
 
   return {
+    /** The servers that a file asked for and that could be started. */
+    async running(): Promise<readonly { readonly name: string; readonly pid: number }[]> {
+      const all = await Promise.all(
+        [...started].map(async ([name, server]) => ({
+          name,
+          pid: await server.then(
+            ({ pid }) => pid,
+            () => undefined,
+          ),
+        })),
+      );
+      return all.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }]));
+    },
     answerTo(child: ChildProcess): void {
       child.on('message', (question: Question) => void answer(question).then((answer) => child.connected && child.send(answer)));
     },

@@ -33,16 +33,14 @@ export function processorMs(pid: number): number {
   return (Number(user) + Number(system)) * msPerTick;
 }
 
-/** The processor time of a process and of its children, those that have ended among them. */
-export function processorMsBelow(parent: number): number {
-  const [user = '', system = '', usersEnded = '', systemsEnded = ''] = statOf(parent).slice(11);
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === parent);
-  const ofChildren = children.reduce((sum, pid) => sum + processorMsIfAlive(Number(pid)), 0);
-  return [user, system, usersEnded, systemsEnded].reduce((sum, ticks) => sum + Number(ticks), 0) * msPerTick + ofChildren;
+/** The processor time of a process and of all processes below it, those that have ended among them. */
+export function processorMsBelow(root: number): number {
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (ifAlive(() => [{ pid: Number(name), stat: statOf(Number(name)) }]) ?? []) : []));
+  const children = Map.groupBy(all, ({ stat: [, parent] }) => Number(parent));
+  const below = (stat: readonly string[], pid: number): number =>
+    stat.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) + (children.get(pid) ?? []).reduce((sum, child) => sum + below(child.stat, child.pid), 0);
+  return below(statOf(root), root) * msPerTick;
 }
-
-const parentOf = (pid: number) => ifAlive(() => Number(statOf(pid)[1]));
-const processorMsIfAlive = (pid: number) => ifAlive(() => processorMs(pid)) ?? 0;
 
 function ifAlive<T>(read: () => T): T | undefined {
   try {
