@@ -114,15 +114,15 @@ export type KitParts = {
 type Needed = { readonly area: PageArea; readonly role: Role; readonly isRecentLoginNeeded: boolean };
 
 export const htmlType = 'text/html; charset=utf-8';
-export const html = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer<number, Content> =>
-  answer(status, new Content(htmlType, Buffer.from(text)), headers);
+export const html = (status: number, page: Buffer, headers: Readonly<Record<string, string>> = {}): Answer<number, Content> =>
+  answer(status, new Content(htmlType, page), headers);
 
 /** Entries above it are not kept over a login. */
 const mostKept = 16_384;
 /** Whether a field may hold what goes no way back to a browser. */
 export const isSecretField = (name: string) => /password|secret|^(value|current)$/i.test(name);
 
-type Rendered = { readonly status: number; readonly text: string };
+type Rendered = { readonly status: number; readonly page: Buffer };
 
 /** For a page that is shown before anyone has logged in. */
 export const usualPreferences = ({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Preferences => ({
@@ -226,8 +226,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     /** A page for a person who is not logged in. */
     renderAlone: (headers: IncomingHttpHeaders, path: string, show: (locale: Locale) => Shown): Rendered => {
       const preferences = usualPreferences(headers);
-      const { status = 200, ...page } = show(localeOf(preferences));
-      return { status, text: renderPage({ locale: localeOf(preferences), appearance: preferences, assets, path }, page) };
+      const { status = 200, ...shown } = show(localeOf(preferences));
+      return { status, page: renderPage({ locale: localeOf(preferences), appearance: preferences, assets, path }, shown) };
     },
     /** The error page of an action, with what was entered and the way to send it once more. */
     async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {
@@ -239,8 +239,8 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     /** An error page for a request that no handler took, with the navigation of the person who asked. */
     renderFor(found: Entered, url: string, show: (locale: Locale) => Shown): Rendered {
       const locale = localeOf(found.person);
-      const { status = 200, ...page } = show(locale);
-      return { status, text: renderPage(frameOf({ person: found.person, locale, path: url }), page) };
+      const { status = 200, ...shown } = show(locale);
+      return { status, page: renderPage(frameOf({ person: found.person, locale, path: url }), shown) };
     },
     localeOf,
     json: (status: number, body: object): Answer<number, Content> => answer(status, new Content('application/json; charset=utf-8', JSON.stringify(body))),

@@ -52,7 +52,7 @@ export function answerPage(
   page: Omit<LoginPage, 'isKept'> & { readonly status?: number; readonly sent?: Readonly<Record<string, string>> },
 ) {
   const { status = 200, sent, ...shown } = page;
-  return html(status, kit.renderAlone(headers, url, (locale) => loginPage(locale, config, { ...shown, isKept: isKept(headers) })).text, sent);
+  return html(status, kit.renderAlone(headers, url, (locale) => loginPage(locale, config, { ...shown, isKept: isKept(headers) })).page, sent);
 }
 
 /** A browser drops a cookie with the prefix `__Host-` that comes over plain HTTP; the proxy in front says how the browser came. */
@@ -183,9 +183,9 @@ function logOutRoute(parts: LoginParts) {
       const further = await furtherLogout(parts, source);
       if (further === undefined) return answer(303, null, { Location: '/login', 'Set-Cookie': cookie });
       const label = source === 'oidc' ? providerName(config) : (URL.parse(further)?.host ?? '');
-      const { text } = kit.renderAlone(headers, url, (locale) => loggedOutPage(locale, label, further));
+      const { page } = kit.renderAlone(headers, url, (locale) => loggedOutPage(locale, label, further));
       // A redirect to another site would be stopped by `form-action`: this one begins at a page.
-      return html(200, text, { Refresh: `0; url=${further}`, 'Set-Cookie': cookie });
+      return html(200, page, { Refresh: `0; url=${further}`, 'Set-Cookie': cookie });
     },
   });
 }

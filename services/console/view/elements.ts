@@ -10,14 +10,14 @@ export class VNode {
   readonly tag: string;
   readonly attributes: Attributes | null;
   readonly children: readonly ComponentChildren[];
-  /** Its HTML, where it was written before. */
-  markup: string | undefined;
+  /** As `binaryOf` gives it, where that was done before. */
+  written: string | undefined;
 
   constructor(tag: string, attributes: Attributes | null, children: readonly ComponentChildren[]) {
     this.tag = tag;
     this.attributes = attributes;
     this.children = children;
-    this.markup = undefined;
+    this.written = undefined;
   }
 }
 
@@ -26,7 +26,7 @@ export const h = (tag: string, attributes: Attributes | null, ...children: reado
 
 /** An element that many pages show many times, written once. */
 export function written(node: VNode): VNode {
-  node.markup = toMarkup(node);
+  node.written = binaryOf(node);
   return node;
 }
 
@@ -37,7 +37,13 @@ const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta']);
 const losesNewline = new Set(['pre', 'textarea']);
 
 /** HTML of elements and text. Whatever comes from outside is text or the value of an attribute, where no character can begin markup. */
-export function toMarkup(node: ComponentChildren): string {
+export const toMarkup = (node: ComponentChildren): string => Buffer.from(binaryOf(node), 'latin1').toString();
+
+/** A whole document in UTF-8. */
+export const toDocument = (html: VNode): Buffer => Buffer.from(`<!doctype html>${binaryOf(html)}`, 'latin1');
+
+/** UTF-8 with a character for each byte: V8 needs twice the memory and time for a text that has one character beyond Latin-1. */
+function binaryOf(node: ComponentChildren): string {
   const written = new Markup();
   written.add(node);
   return written.text;
@@ -54,21 +60,21 @@ class Markup {
     else if (node !== null && node !== undefined && typeof node !== 'boolean') for (const one of node) this.add(one);
   }
 
-  #addElement({ tag, attributes, children, markup }: VNode): void {
-    if (markup !== undefined) {
-      this.text += markup;
+  #addElement({ tag, attributes, children, written: known }: VNode): void {
+    if (known !== undefined) {
+      this.text += known;
       return;
     }
-    this.text += `<${tag}`;
+    this.text += beginOf(tag);
     if (attributes !== null) this.#addAttributes(attributes);
     if (voidTags.has(tag)) {
       this.text += '/>';
       return;
     }
     this.text += '>';
-    if (losesNewline.has(tag)) this.#addPreformatted(toMarkup(children));
+    if (losesNewline.has(tag)) this.#addPreformatted(binaryOf(children));
     else this.add(children);
-    this.text += `</${tag}>`;
+    this.text += endOf(tag);
   }
 
   #addPreformatted(content: string): void {
@@ -79,18 +85,37 @@ class Markup {
     for (const name of Object.keys(attributes)) {
       const value = attributes[name];
       if (value === null || value === undefined) continue;
-      if (typeof value !== 'boolean' || hasWords(name)) this.text += ` ${name}="${escaped(String(value))}"`;
-      else if (value) this.text += ` ${name}`;
+      if (typeof value !== 'boolean' || hasWords(name)) {
+        this.text += nameOf(name);
+        this.text += escaped(String(value));
+        this.text += '"';
+      } else if (value) this.text += ` ${name}`;
     }
   }
 }
 
+/** Texts that are made once for each name: a text that is glued anew each time is a piece more to copy. */
+function once(make: (name: string) => string): (name: string) => string {
+  const made = new Map<string, string>();
+  return (name) => {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const text = make(name);
+    made.set(name, text);
+    return text;
+  };
+}
+const beginOf = once((tag) => `<${tag}`);
+const endOf = once((tag) => `</${tag}>`);
+const nameOf = once((name) => ` ${name}="`);
+
 /** HTML has words for these values, where other attributes are there or not. */
 const hasWords = (name: string) => name.startsWith('data-') || name.startsWith('aria-') || name === 'spellcheck';
 
-const special = /["&<]/;
+const special = /["&<\u0080-\uffff]/;
 const everySpecial = /["&<]/g;
 const references: Readonly<Record<string, string>> = { '"': '&quot;', '&': '&amp;', '<': '&lt;' };
 
 /** Most texts hold none: to ask first is cheaper. */
-const escaped = (text: string) => (special.test(text) ? text.replaceAll(everySpecial, (character) => references[character] ?? '') : text);
+const escaped = (text: string) =>
+  special.test(text) ? Buffer.from(text.replaceAll(everySpecial, (character) => references[character] ?? '')).toString('latin1') : text;

@@ -44,11 +44,19 @@ const bytesUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as c
 
 const dayMs = 86_400_000;
 
-/** Whether it is this year and not today in every zone: lists have many such times, and asking `Intl` for a date takes long. */
-const isClearlyThisYear = (at: Date, now: Date) =>
-  Math.abs(now.getTime() - at.getTime()) > 2 * dayMs &&
-  new Date(at.getTime() - dayMs).getUTCFullYear() === new Date(now.getTime() + dayMs).getUTCFullYear() &&
-  new Date(at.getTime() + dayMs).getUTCFullYear() === new Date(now.getTime() - dayMs).getUTCFullYear();
+const yearOf = (ms: number) => new Date(ms).getUTCFullYear();
+
+/**
+ * Whether it is not today, and this year or another one, in every zone; undefined where that depends on the zone.
+ * Lists have many times, and asking `Intl` for a date takes long.
+ */
+function isClearlyThisYear(at: Date, now: Date): boolean | undefined {
+  const [then, today] = [at.getTime(), now.getTime()];
+  if (Math.abs(today - then) <= 2 * dayMs) return undefined;
+  const [first, last] = [yearOf(then - dayMs), yearOf(then + dayMs)];
+  if (first === yearOf(today + dayMs) && last === yearOf(today - dayMs)) return true;
+  return last < yearOf(today - dayMs) || first > yearOf(today + dayMs) ? false : undefined;
+}
 
 function createFormats(tag: string, timeZone: string) {
   const dates = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(tag, { timeZone, ...options });
@@ -94,7 +102,8 @@ function createFormats(tag: string, timeZone: string) {
     whole: (at: Date) => whole.format(at),
     /** As short as it can be told apart from now: `06:41` today, `24 Nov, 06:41` this year, else `24 Nov 2025`. */
     short(at: Date, now: Date): string {
-      if (isClearlyThisYear(at, now)) return dayAndTime.format(at);
+      const isThisYear = isClearlyThisYear(at, now);
+      if (isThisYear !== undefined) return (isThisYear ? dayAndTime : date).format(at);
       const [then, today] = [calendar.format(at), calendar.format(now)];
       if (then === today) return time.format(at);
       return then.slice(0, 4) === today.slice(0, 4) ? dayAndTime.format(at) : date.format(at);

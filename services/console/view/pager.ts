@@ -38,8 +38,14 @@ export function pager({ t }: Locale, { path, query, shown, next }: Pager): VNode
 /** The path with a query; members that are undefined or empty are left out. */
 export function withQuery(path: string, query: QueryOf): string {
   let text = '';
-  for (const name of Object.keys(query))
-    for (const one of [query[name] ?? ''].flat()) if (one !== '') text += `${text === '' ? '?' : '&'}${name}=${encoded(one)}`;
+  const add = (name: string, value: string) => {
+    if (value !== '') text += `${text === '' ? '?' : '&'}${name}=${encoded(value)}`;
+  };
+  for (const name of Object.keys(query)) {
+    const given = query[name] ?? '';
+    if (typeof given === 'string') add(name, given);
+    else for (const one of given) add(name, one);
+  }
   return path + text;
 }
 

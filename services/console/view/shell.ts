@@ -1,5 +1,5 @@
 // The document of every page: head, navigation, menu, notice, keys.
-import { type ComponentChildren, h, type VNode, toMarkup } from './elements.ts';
+import { type ComponentChildren, h, toDocument, type VNode } from './elements.ts';
 import { type AreaName, areas, type Frame, pathOf, type Person } from './frame.ts';
 import { icon, type IconName } from './icons.ts';
 import type { Locale } from './locale.ts';
@@ -18,7 +18,7 @@ export type Page = {
   readonly hasTiles?: boolean;
 };
 
-export const renderPage = (frame: Frame, page: Page): string => `<!doctype html>${toMarkup(document(frame, page))}`;
+export const renderPage = (frame: Frame, page: Page): Buffer => toDocument(document(frame, page));
 
 export function document(frame: Frame, page: Page): VNode {
   const { locale, appearance, person } = frame;

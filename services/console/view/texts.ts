@@ -3,18 +3,26 @@ import { type ComponentChildren, h, type VNode } from './elements.ts';
 import { iconClass } from './icons.ts';
 import type { Locale } from './locale.ts';
 
-const utc = (at: Date) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const utc = (iso: string) => `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+
+type TimeForm = 'short' | 'whole' | 'ago' | 'date';
 
 /**
  * A time in the person's zone, with UTC in its title.
  * @param form `short`: as short as possible; `whole`: to the second; `ago`: relative to now; `date`: without time
  */
-export function time({ format, now, t }: Locale, iso: string | null | undefined, form: 'short' | 'whole' | 'ago' | 'date' = 'short'): VNode {
-  const at = new Date(iso ?? NaN);
-  if (Number.isNaN(at.getTime())) return h('span', { class: 'quiet' }, t.view.none);
-  const text = { short: () => format.short(at, now), whole: () => format.whole(at), ago: () => format.ago(at, now), date: () => format.date(at) }[form]();
-  const title = form === 'ago' ? `${format.whole(at)} · ${utc(at)}` : utc(at);
-  return h('time', { datetime: at.toISOString(), title, 'data-ago': form === 'ago' || undefined }, text);
+export function time(locale: Locale, given: string | null | undefined, form: TimeForm = 'short'): VNode {
+  const at = new Date(given ?? NaN);
+  if (Number.isNaN(at.getTime())) return h('span', { class: 'quiet' }, locale.t.view.none);
+  const iso = at.toISOString();
+  const title = form === 'ago' ? `${locale.format.whole(at)} · ${utc(iso)}` : utc(iso);
+  return h('time', { datetime: iso, title, 'data-ago': form === 'ago' || undefined }, timeText(locale, at, form));
+}
+
+function timeText({ format, now }: Locale, at: Date, form: TimeForm): string {
+  if (form === 'short') return format.short(at, now);
+  if (form === 'ago') return format.ago(at, now);
+  return form === 'whole' ? format.whole(at) : format.date(at);
 }
 
 /** The URL if a browser may be sent there: http or https, whatever a mail or a payload says. */

@@ -5,6 +5,7 @@ import { h, type VNode, toMarkup } from '../../../../services/console/view/eleme
 import { confirmByName, faultSummary, field } from '../../../../services/console/view/forms.ts';
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
 import { filterForm } from '../../../../services/console/view/filters.ts';
+import { icon } from '../../../../services/console/view/icons.ts';
 import { actionButton, bulkBar, rowList, table } from '../../../../services/console/view/lists.ts';
 import { createLocale } from '../../../../services/console/view/locale.ts';
 import { pager, withQuery } from '../../../../services/console/view/pager.ts';
@@ -23,6 +24,7 @@ import { gallery, galleryFrame, markup, now } from '../browser/gallery.ts';
 const kinds = [Bookmarks, Digest, Listings, Secrets, Intake, Relay].flatMap((problems) => Object.values(problems));
 const english = createLocale({ language: 'en', zone: 'Europe/Dublin', now });
 const german = createLocale({ language: 'de', zone: 'Europe/Berlin', now });
+const pageOf = (...shown: Parameters<typeof renderPage>) => renderPage(...shown).toString();
 const text = (node: VNode | null) => toMarkup(node ?? h('p', null));
 
 describe('components', () => {
@@ -62,7 +64,7 @@ describe('components', () => {
   });
 
   it('have no inline script, style or handler, which the policy of pages would refuse', () => {
-    const rendered = renderPage(galleryFrame(), { title: 'All', body: gallery(galleryFrame()) });
+    const rendered = pageOf(galleryFrame(), { title: 'All', body: gallery(galleryFrame()) });
     expect(rendered).not.to.match(/<style|<script(?! type="module" src=")|\sstyle=|\son[a-z]+="/);
   });
 });
@@ -255,13 +257,22 @@ describe('plots', () => {
 
 describe('a page', () => {
   it('says where it is, what waits and how it looks', () => {
-    const rendered = renderPage(galleryFrame(), { title: 'Links', area: 'links', body: stale(english, '2026-11-26T11:00:00Z') });
+    const rendered = pageOf(galleryFrame(), { title: 'Links', area: 'links', body: stale(english, '2026-11-26T11:00:00Z') });
     expect(rendered).to.match(/^<!doctype html><html lang="en" data-theme="auto" data-density="normal" data-keys="on"/);
     expect(rendered).to.include('<title>Links · Signalbox</title>').and.include('href="/links" aria-current="page"').and.include('24 wait');
   });
 
+  it('is UTF-8, wherever a text stands', () => {
+    const said = 'Größe “&” 路 🚦 <b>';
+    const body = [said, h('p', { title: said }, said), h('pre', null, `\n${said}`), icon('warning', said)];
+    const rendered = pageOf(galleryFrame(), { title: said, area: 'links', body });
+    const written = 'Größe “&amp;” 路 🚦 &lt;b>';
+    expect(rendered).to.include(`<title>${written} · Signalbox</title>`).and.include(`${written}<p title="${written}">${written}</p><pre>\n\n${written}</pre>`);
+    expect(rendered).to.include(`aria-label="${written}"`);
+  });
+
   it('is German for a person who reads German', () => {
-    const rendered = renderPage(galleryFrame({ locale: german }), {
+    const rendered = pageOf(galleryFrame({ locale: german }), {
       title: 'Links',
       body: failure(german, { service: 'link-digest', requestId: '1', again: '/' }),
     });
@@ -269,7 +280,7 @@ describe('a page', () => {
   });
 
   it('has no navigation before a login', () => {
-    const rendered = renderPage(galleryFrame({ person: undefined }), { title: 'Sign in', body: 'form' });
+    const rendered = pageOf(galleryFrame({ person: undefined }), { title: 'Sign in', body: 'form' });
     expect(rendered).not.to.include('<nav').and.not.include('id="menu"');
   });
 });
