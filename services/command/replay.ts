@@ -12,7 +12,9 @@ const answers = z.union([ReplayRun, ReplayPlan]);
 /** @throws Error in words when the intake cannot be asked, or refuses */
 export async function replay(installation: Installation, body: Replay, print: (text: string) => void): Promise<void> {
   const answer = await installation.ask('webhook-intake', { method: 'POST', path: '/api/v1/events/replay', body }, answers);
-  if ('runId' in answer) return print(`run ${answer.runId} replays ${numberText(answer.count)} events\n`);
+  if ('runId' in answer) return print(`run ${answer.runId} replays ${eventsText(answer.count)}\n`);
   const more = answer.count > answer.ids.length ? ['…'] : [];
-  print([`${numberText(answer.count)} events would be replayed`, ...answer.ids, ...more].map((line) => `${line}\n`).join(''));
+  print([`${eventsText(answer.count)} would be replayed`, ...answer.ids, ...more].map((line) => `${line}\n`).join(''));
 }
+
+const eventsText = (count: number): string => (count === 1 ? '1 event' : `${numberText(count)} events`);

@@ -162,8 +162,8 @@ export const queryRepeated = <Entry extends z.ZodType>(entry: Entry, { max }: { 
  */
 export const encodeCursor = (list: string, keys: readonly unknown[]): string => Buffer.from(JSON.stringify([list, ...keys])).toString('base64url');
 
-/** A query parameter for a cursor of the list. */
-export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys) {
+/** A query parameter for a cursor of the list. @param origin where a caller has it from */
+export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys, origin = 'the `next` of another page of this list') {
   function read(text: string): z.output<Keys> | undefined {
     try {
       const decoded: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
@@ -172,9 +172,9 @@ export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys) {
       return undefined; // not JSON
     }
   }
-  return textFor(read, 'must be the `next` of another page of this list')
+  return textFor(read, `must be ${origin}`)
     .optional()
-    .meta({ override: { type: 'string' }, description: 'The `next` of another page of this list' });
+    .meta({ override: { type: 'string' }, description: origin.replace('the', 'The') });
 }
 
 /** Whether a text can be an id. */

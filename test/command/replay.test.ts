@@ -26,7 +26,7 @@ describe('signalbox replay', () => {
   it('says which events it would be, and replays none of them', async () => {
     const [count, ...ids] = await run('--event', 'issues', '--from', at(0).toISOString(), '--dry-run');
     expect([count, ids.length]).to.deep.equal(['2 events would be replayed', 2]);
-    expect(await run('--delivery-id', 'a', '--dry-run')).to.deep.equal(['1 events would be replayed', ids[0]]);
+    expect(await run('--delivery-id', 'a', '--dry-run')).to.deep.equal(['1 event would be replayed', ids[0]]);
     expect(await issues()).to.equal(0);
   });
 

@@ -74,7 +74,7 @@ const browserScheme =
 function reasonToLeaveOut({ url, isPrivate }: FileBookmark, withPrivate: boolean): string | undefined {
   const scheme = browserScheme.exec(url)?.[0];
   if (scheme !== undefined) return `${scheme.toLowerCase()} is an address of the browser`;
-  return isPrivate && !withPrivate ? 'it is private; private=include imports it' : undefined;
+  return isPrivate && !withPrivate ? 'it is private, and private ones were not asked for' : undefined;
 }
 
 /** @returns how many bookmarks were new */

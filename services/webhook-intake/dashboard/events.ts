@@ -18,7 +18,7 @@ const longestWaitSeconds = 60;
 const EventQuery = z
   .object({
     ...eventFilters,
-    before: queryCursor(feedList, z.tuple([z.int().min(0)])).meta({
+    before: queryCursor(feedList, z.tuple([z.int().min(0)]), 'the `newest` of another answer').meta({
       override: { type: 'string' },
       description: 'The `newest` of another answer: the events that were stored after it, in the order of storing',
     }),

@@ -50,7 +50,7 @@ const ReplayRequest = z
   })
   .refine((body) => (body.resume === undefined) === Object.entries(body).some(([name, value]) => value !== undefined && filterNames.includes(name)), {
     path: ['from'],
-    error: 'is needed, or another filter, or resume without any',
+    error: 'is needed, or another filter, or resume alone',
   })
   .refine(({ resume, notify }) => resume === undefined || notify, {
     path: ['notify'],

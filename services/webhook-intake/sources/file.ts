@@ -54,7 +54,8 @@ function secretsOf(
     return values;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const fault of error.faults) add(member, secretsFrom === undefined ? fault.slice(name.length + 1) : `names ${fault}`);
+    for (const fault of error.faults)
+      add(member, secretsFrom === undefined ? fault.slice(name.length + 1) : `names ${fault.replace(`${name} `, `${name}, which `)}`);
     return [];
   }
 }

@@ -128,7 +128,8 @@ export const rejectedRoutes = (store: Pick<RejectedStore, 'list' | 'find'>) => [
     path: '/Broker/rejected/{id}',
     operationId: 'getRejectedDelivery',
     summary: 'Shows a delivery that was answered with a refusal',
-    description: 'The answer has the headers and the beginning of the payload. Unless its status is 503 nothing of it was verified: anyone may have sent it.',
+    description:
+      'The answer has the headers and the beginning of the payload. Anyone may have sent it: most are refused for their signature, or before it is checked.',
     isQueryClosed: true,
     params: z.object({ id: z.string().meta({ description: 'The id of the rejected delivery' }) }),
     answers: { 200: RejectedDetail },

@@ -128,7 +128,7 @@ export const system: Texts['system'] = {
   },
   refused: {
     title: 'Abgelehnte Zustellungen',
-    lead: 'Zustellungen, die das Relay abgelehnt hat, die neuesten zuerst. Nichts davon wurde geprüft, außer bei Status 503.',
+    lead: 'Zustellungen, die das Relay abgelehnt hat, die neuesten zuerst. Jeder kann sie geschickt haben: Die meisten werden wegen ihrer Signatur abgelehnt, oder bevor sie geprüft wird.',
     none: 'Keine Zustellung wurde abgelehnt',
     noneHint: 'Eine Zustellung mit falscher Signatur wäre hier, mit allem, was sie in ihren Kopfzeilen hatte.',
     one: 'Abgelehnte Zustellung',

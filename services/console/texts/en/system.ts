@@ -127,7 +127,7 @@ export const system = {
   },
   refused: {
     title: 'Refused deliveries',
-    lead: 'Deliveries that the relay answered with a refusal, the newest first. Nothing of them was verified, unless the status is 503.',
+    lead: 'Deliveries that the relay answered with a refusal, the newest first. Anyone may have sent them: most are refused for their signature, or before it is checked.',
     none: 'No delivery was refused',
     noneHint: 'A delivery with a wrong signature would be here, with what it had in its headers.',
     one: 'Refused delivery',

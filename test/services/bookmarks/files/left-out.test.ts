@@ -42,7 +42,7 @@ describe('an import', () => {
     );
     expect(await taken(file, '?dryRun=true')).to.deep.equal({ created: 2, skipped: 1, failed: [] });
     expect(await taken(file)).to.deep.equal({ created: 2, skipped: 1, failed: [] });
-    expect(leftOutLast).to.deep.equal([{ index: 0, title: 'private', reason: 'it is private; private=include imports it' }]);
+    expect(leftOutLast).to.deep.equal([{ index: 0, title: 'private', reason: 'it is private, and private ones were not asked for' }]);
     expect(await taken(file, '?private=Include')).to.deep.equal({ created: 1, skipped: 2, failed: [] });
     expect(leftOutLast).to.deep.equal([]);
     expect((await send(file, '?private=yes')).status).to.equal(400);

@@ -150,6 +150,7 @@ describe('GET /api/v1/events with before and wait', () => {
     const { body } = await get({ limit: 1 });
     for (const query of [{ before: String(body.next) }, { before: 'x' }, { after: String(body.next), wait: 1 }, { wait: 61 }, { wait: -1 }])
       expect((await get(query)).status, JSON.stringify(query)).to.equal(400);
+    expect((await get({ before: 'x' })).body['errors']).to.deep.equal({ before: ['must be the `newest` of another answer'] });
   });
 
   it('misses none of the events that many workers store at once', async () => {

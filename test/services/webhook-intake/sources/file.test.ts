@@ -102,16 +102,16 @@ describe('the file of sources', () => {
   });
 
   it('never shows a secret in a fault, and refuses one that can be guessed', async () => {
-    expect(await faultsOf(source('verification: { by: token }'), {})).to.deep.equal(['sources[0].secretsFrom names SECRETS is required and not set']);
+    expect(await faultsOf(source('verification: { by: token }'), {})).to.deep.equal(['sources[0].secretsFrom names SECRETS, which is required and not set']);
     expect(await faultsOf(source('verification: { by: token }'), { SECRETS: 'guess' })).to.deep.equal([
-      'sources[0].secretsFrom names SECRETS must have at least 16 characters in each value',
+      'sources[0].secretsFrom names SECRETS, which must have at least 16 characters in each value',
     ]);
     expect(await faultsOf(`sources: [{ name: shop, secrets: [guess], verification: { by: token } }]`)).to.deep.equal([
       'sources[0].secrets must have at least 16 characters in each value',
     ]);
     expect(await faultsOf(source('verification: { by: basic }'))).to.deep.equal(['sources[0].secretsFrom must have user:password in each value']);
     expect(await faultsOf(source('verification: { by: standard-webhooks }'), { SECRETS: 'whsec_not base64 at all' })).to.deep.equal([
-      'sources[0].secretsFrom names SECRETS must have base64 of at least 12 bytes after whsec_; not so entry 1',
+      'sources[0].secretsFrom names SECRETS, which must have base64 of at least 12 bytes after whsec_; not so entry 1',
     ]);
   });
 
