@@ -73,7 +73,7 @@ export async function newCredentials(): Promise<Record<string, string>> {
   return { ...made, TEST_DIGEST_TOKEN: token };
 }
 
-/** Migrates, starts the services and waits until they are ready. */
+/** Starts the services on a migrated database and waits until they are ready. */
 export async function startHouse({
   services: names = described,
   brokerUrl,
@@ -81,7 +81,8 @@ export async function startHouse({
   memoryBytes = {},
   prepare,
 }: HouseOptions = {}): Promise<House> {
-  const database = await createTestDatabase();
+  const all = await deployables.loadAll();
+  const database = await createTestDatabase(...all.map(({ migrations: { schema, directory } }) => ({ schema, migrations: directory })));
   const spoolDirectory = temporaryDirectory('spool');
   const settings = {
     ...(await newCredentials()),
@@ -97,10 +98,6 @@ export async function startHouse({
     ...given,
   };
   prepare?.(spoolDirectory);
-  const migrated = startProcess(['migrate'], { env: settings });
-  const { code } = await migrated.exited;
-  if (code !== 0) throw new Error(`migrate failed:\n${migrated.lines.join('\n')}`);
-
   const memory = chartMemory();
   const running: Running[] = [];
   async function start(name: string, args: readonly string[], memoryBytes: number): Promise<Running> {

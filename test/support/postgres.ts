@@ -102,10 +102,9 @@ export const sharedPostgres = (): Promise<string> => (shared ??= startShared());
 
 export type TestDatabaseOptions = { readonly schema: string; readonly migrations: URL };
 
-/** Creates a database, with a schema and its migrations by cloning a template that is migrated once per run. */
-export async function createTestDatabase(options?: TestDatabaseOptions): Promise<TestDatabase> {
-  const template = options && (await templateFor(options));
-  return createDatabase(template);
+/** Creates a database, with schemas and their migrations by cloning a template that is migrated once per process of the run. */
+export async function createTestDatabase(...schemas: readonly TestDatabaseOptions[]): Promise<TestDatabase> {
+  return createDatabase(schemas.length > 0 ? await templateFor(schemas) : undefined);
 }
 
 /** A new database of locale C, as CloudNativePG creates them; empty, or with a schema and its migrations. */
@@ -117,17 +116,17 @@ export async function createDatabaseOfLocaleC(options?: TestDatabaseOptions): Pr
 
 const templates = new Map<string, Promise<string>>();
 
-function templateFor(options: TestDatabaseOptions): Promise<string> {
-  const key = `${options.schema} ${options.migrations.href}`;
-  const template = templates.get(key) ?? createTemplate(options);
+function templateFor(schemas: readonly TestDatabaseOptions[]): Promise<string> {
+  const key = schemas.map(({ schema, migrations }) => `${schema} ${migrations.href}`).join();
+  const template = templates.get(key) ?? createTemplate(schemas);
   templates.set(key, template);
   return template;
 }
 
-async function createTemplate({ schema, migrations }: TestDatabaseOptions): Promise<string> {
+async function createTemplate(schemas: readonly TestDatabaseOptions[]): Promise<string> {
   const { url, drop } = await createDatabase();
   atEndOfRun(drop);
-  await migrate(url, { schema, directory: migrations }, silentLog);
+  for (const { schema, migrations } of schemas) await migrate(url, { schema, directory: migrations }, silentLog);
   return new URL(url).pathname.slice(1);
 }
 

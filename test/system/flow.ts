@@ -3,6 +3,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { deployables } from '../../services/command/deployables.ts';
+import { silentLog } from '../../services/platform/log.ts';
+import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { type RunningProcess, startProcess } from '../support/processes.ts';
 import { freePort } from '../support/wait.ts';
@@ -44,9 +47,7 @@ export async function startFlow({ databaseUrl, brokerUrls, relays = 1, settings 
     ...brokers,
     ...settings,
   };
-  const migrated = startProcess(['migrate'], { env: shared });
-  const { code } = await migrated.exited;
-  if (code !== 0) throw new Error(`migrate failed:\n${migrated.lines.join('\n')}`);
+  for (const { migrations } of await deployables.loadAll()) await migrate(databaseUrl, migrations, silentLog);
 
   const start = async (args: readonly string[], extra: Readonly<Record<string, string>> = {}) => {
     const port = String(await freePort());
