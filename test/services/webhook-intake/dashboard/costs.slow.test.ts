@@ -7,7 +7,7 @@ import { listen } from '../../../../services/platform/http/server.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createIntakeApp } from '../../../../services/webhook-intake/app.ts';
-import { createIntakeDatabase } from '../intake-database.ts';
+import { createIntakeDatabase, schema } from '../intake-database.ts';
 import { createTestWorkers } from '../jobs/test-workers.ts';
 import { type Cost, explaining } from './explaining.ts';
 import { days, fill, firstDay, numbers, texts } from './filling.ts';
@@ -71,7 +71,7 @@ function* queriesOf(parameters: readonly Parameter[]): Generator<Query> {
 async function createSide(count: number) {
   const intake = await createIntakeDatabase();
   await fill(intake, count);
-  const plans = explaining(intake.pool.driver);
+  const plans = await explaining(intake.url, schema);
   const app = createIntakeApp({
     database: plans.database,
     workers: createTestWorkers(plans.database, []),
@@ -114,6 +114,7 @@ async function createSide(count: number) {
     },
     async close() {
       await listening.close();
+      await plans.database.close();
       await intake.close();
     },
   };
@@ -147,16 +148,16 @@ describe('the dashboard on a table ten times as large', function () {
     const routes = routesOf(few);
     expect(routes).to.have.length.above(20);
     const dearer: string[] = [];
-    let asked = 0;
+    let measured = 0;
     for (const { path, parameters } of routes)
       for (const query of queriesOf(parameters)) {
-        asked++;
         const [one, ten] = [(await few.ask(path, query)).cost, (await many.ask(path, query)).cost];
+        if (one.pages > 0 && ten.pages > 0) measured++;
         if (looksFar(path, query) ? ten.pages > mostPages : ten.rows > one.rows + allowed.rows || ten.pages > Math.max(one.pages, ten.rows) + allowed.pages)
           dearer.push(`${path} ${JSON.stringify(query)}: ${JSON.stringify(one)} → ${JSON.stringify(ten)}`);
       }
     expect(dearer.join('\n')).to.equal('');
-    expect(asked).to.be.above(500);
+    expect(measured).to.be.above(500);
   });
 
   it('leads through all that two filters leave, each row once and in order, however many pages are short', async () => {
