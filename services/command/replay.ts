@@ -5,12 +5,13 @@ import { numberText } from './figures.ts';
 import type { Installation } from './installation.ts';
 
 /** Members of the request; those that are texts choose its events. */
-export type Replay = Readonly<Record<string, string | boolean>> & { readonly notify: boolean; readonly dryRun: boolean };
+export type Replay = Readonly<Record<string, string | boolean>> & { readonly minScore?: string; readonly notify: boolean; readonly dryRun: boolean };
 
 const answers = z.union([ReplayRun, ReplayPlan]);
 
 /** @throws Error in words when the intake cannot be asked, or refuses */
-export async function replay(installation: Installation, body: Replay, print: (text: string) => void): Promise<void> {
+export async function replay(installation: Installation, { minScore, ...others }: Replay, print: (text: string) => void): Promise<void> {
+  const body = { ...others, ...(minScore !== undefined && { minScore: Number(minScore) }) };
   const answer = await installation.ask('webhook-intake', { method: 'POST', path: '/api/v1/events/replay', body }, answers);
   if ('runId' in answer) return print(`run ${answer.runId} replays ${eventsText(answer.count)}\n`);
   const more = answer.count > answer.ids.length ? ['…'] : [];

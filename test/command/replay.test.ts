@@ -30,6 +30,16 @@ describe('signalbox replay', () => {
     expect(await issues()).to.equal(0);
   });
 
+  it('chooses events by the class of the sender, by score and by text', async () => {
+    await dashboard.database.rows(`update events set score = case delivery_id when 'a' then 9 else 3 end, title = 'title of ' || delivery_id`);
+    const chosen = async (...options: readonly string[]) => (await run(...options, '--dry-run'))[0];
+    expect(await chosen('--sender-class', 'person')).to.equal('3 events would be replayed');
+    expect(await chosen('--sender-class', 'bot')).to.equal('0 events would be replayed');
+    expect(await chosen('--min-score', '9')).to.equal('1 event would be replayed');
+    expect(await chosen('--min-score', '3', '--q', 'title of b')).to.equal('1 event would be replayed');
+    expect(await refusalOf('--min-score', 'high')).to.match(/^webhook-intake answered 400 \(minScore /);
+  });
+
   it('starts a run, which takes the events through the tables', async () => {
     const [line = ''] = await run('--event', 'issues', '--no-notify');
     expect(line).to.match(/^run [0-9a-f-]{36} replays 2 events$/);
