@@ -56,8 +56,9 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   const { module, data, result, parseMs = 5000, memoryMiB = 256, waitMs = 20_000 } = parts;
   // One mail and one thread at a time: the pod has no memory for two.
   const turns = createSemaphore(1);
-  // The thread already holds the next small mail, so that it does not wait while its process is busy.
-  const places = createSemaphore(2);
+  // The thread already holds the next small mails, so that it does not wait while its process is busy with those that it has parsed.
+  const places = createSemaphore(8);
+  const waiting = new Set<{ readonly early: ReturnType<typeof hand> | undefined }>();
   const tooMuchMemory = refused(`parsing takes more than ${memoryMiB} MiB`);
   const tooLong = unavailable(`parsing takes longer than ${parseMs} ms`);
   let thread: ParserThread | undefined;
@@ -69,6 +70,9 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     thread = thread?.hasEnded === false ? thread : startThread(module, { data, memoryMiB });
     return { thread, answer: thread.parse(raw, task) };
   }
+
+  /** Whether the thread holds all mails before this one, and this one does not give up before its turn: each is parsed in its own turn, at its own cost. */
+  const mayBeEarly = (leftMs: number) => leftMs >= (waiting.size + 1) * parseMs && [...waiting].every(({ early }) => early?.thread.hasEnded === false);
 
   async function inTurn(early: ReturnType<typeof hand> | undefined, handAgain: () => ReturnType<typeof hand>): Promise<Parsed<z.output<S>>> {
     // The thread's limit counts its heap only; postal-mime keeps each line of a body in 2.6 KB outside of it.
@@ -101,10 +105,14 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     if (refusal !== undefined) return refused(refusal);
     const busy = unavailable('the parser was busy with other mails');
     const deadline = performance.now() + longestMs;
+    const leftMs = () => Math.max(deadline - performance.now(), 0);
     if (!(await places.acquire(1, longestMs))) return busy;
-    // A mail with a task may give up waiting, and would be parsed at the cost of the next one all the same.
-    const early = task === undefined && raw.length <= smallBytes && stopping?.aborted !== true ? hand(raw, task) : undefined;
-    if (!(await turns.acquire(1, Math.max(deadline - performance.now(), 0)))) {
+    const early = raw.length <= smallBytes && stopping?.aborted !== true && mayBeEarly(leftMs()) ? hand(raw, task) : undefined;
+    const place = { early };
+    waiting.add(place);
+    const hasTurn = await turns.acquire(1, leftMs());
+    waiting.delete(place);
+    if (!hasTurn) {
       places.release(1);
       return busy;
     }

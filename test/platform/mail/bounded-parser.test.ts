@@ -38,6 +38,17 @@ describe('a bounded parser', function () {
     });
   }
 
+  it('parses those that a thread held when it ended in their order, before those that came later', async () => {
+    const parse = create();
+    const order: string[] = [];
+    const note = (text: string) => parse(text).then((outcome) => [order.push(text), outcome][1]);
+    const first = ['exit', ...'abcdefg'].map(note);
+    const later = first[0]?.then(() => Promise.all([...'hi'].map(note)));
+    expect((await Promise.all(first)).slice(1)).to.deep.equal([1, 2, 3, 4, 5, 6, 7].map(parsed));
+    expect(await later).to.deep.equal([parsed(8), parsed(9)]);
+    expect(order.join('')).to.equal('exitabcdefghi');
+  });
+
   it('uses no thread again that has kept much memory', async () => {
     const parse = create();
     expect([await parse('grow'), await parse('a')]).to.deep.equal([parsed(1), parsed(1)]);
