@@ -9,7 +9,7 @@ import type { Secret } from '../platform/config/secret.ts';
 import { commonSettings, optional } from '../platform/config/settings.ts';
 import { codeOf, describeError } from '../platform/errors.ts';
 import type { Schema } from '../platform/http/route.ts';
-import { type AnswerOf, readAnswer } from '../platform/http/wire.ts';
+import { type AnswerOf, requireAnswer } from '../platform/http/wire.ts';
 import { saidIn } from '../platform/problem.ts';
 import { settings as secretsSettings } from '../secrets/config.ts';
 import { settings as intakeSettings } from '../webhook-intake/config.ts';
@@ -112,7 +112,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     const first = await send();
     const response = method === 'GET' && first.status === 503 ? await sleep(busyMs).then(send) : first;
     const text = await response.text();
-    if (response.ok) return readAnswer(contract, text);
+    if (response.ok) return requireAnswer(contract, text, { address: url, service, setting: described[service].url.name });
     if (response.status === 401)
       throw new Error(`${service} refuses the credential of ${credential.setting}: a pod that started before it was changed has the old one`);
     throw new Refused(service, response.status, text);

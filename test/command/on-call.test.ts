@@ -4,12 +4,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { z } from 'zod';
 import { fullOn, listBrokers, resetUsage, switchTo } from '../../services/command/brokers.ts';
 import { ageText, numberText, wrap } from '../../services/command/figures.ts';
 import { type Installation, readInstallation } from '../../services/command/installation.ts';
 import { queues } from '../../services/command/queues.ts';
 import { dropSpooled, listSpooled, retrySpooled } from '../../services/command/spool.ts';
+import { replay } from '../../services/command/replay.ts';
 import { sql } from '../../services/command/sql.ts';
+import { requireAnswer } from '../../services/platform/http/wire.ts';
+import { Timestamp } from '../../services/platform/schema.ts';
+import { Expiring } from '../../services/secrets/overview/contract.ts';
 import { silentLog } from '../../services/platform/log.ts';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
@@ -17,6 +22,7 @@ import { createFailedPayloads } from '../../services/webhook-relay/spool/failed-
 import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
 import { createMessage } from '../services/webhook-relay/spool/fixtures.ts';
 import { describeWith } from '../support/need.ts';
+import { startOtherServer } from '../support/other-server.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { rabbitmq, sharedRabbitmq } from '../support/rabbitmq.ts';
 import { startSilentServer } from '../support/silent-server.ts';
@@ -88,6 +94,40 @@ describe('where commands find the services', () => {
     const mute = readInstallation({ Console__RelayUrl: `http://127.0.0.1:${silent.port}`, Broker__AuthToken }, 100);
     expect(await failure(queues(mute, printing()))).to.match(/ does not answer within 0\.1 s$/);
     silent.close();
+  });
+});
+
+describe('commands and a server that is not the one they ask', () => {
+  let other: Awaited<ReturnType<typeof startOtherServer>>;
+  before(async () => (other = await startOtherServer()));
+  after(() => other.close());
+
+  it('say so, with the setting of its address', async () => {
+    const asked = readInstallation({ Console__RelayUrl: other.url, Console__IntakeUrl: other.url, Broker__AuthToken, Intake__AccessTokens: Broker__AuthToken });
+    const { print, json } = printing();
+    const one = { ids: ['one'], isGivenUp: false };
+    const failures = await Promise.all(
+      [
+        queues(asked, { print, json }),
+        listBrokers(asked, { print, json }),
+        switchTo(asked, 'BROKER_URL_1', print),
+        resetUsage(asked, 'BROKER_URL_1', print),
+        listSpooled(asked, { print, json, limit: 20 }),
+        retrySpooled(asked, one, print),
+        dropSpooled(asked, { ids: [], isGivenUp: true }, print),
+        replay(asked, { notify: true, dryRun: false, event: 'issues' }, print),
+      ].map(failure),
+    );
+    for (const text of failures)
+      expect(text).to.match(/^the answer of http:\S+ is not one of webhook-(relay|intake) \(.+\): see whether Console__(Relay|Intake)Url is right$/);
+  });
+
+  it('take what a later release says as well, and times', () => {
+    const item = { application: 'shop', environment: 'production', secret: 'key', version: 1, expiresAt: '2026-03-15T12:00:00.000Z', more: true };
+    const asked = { address: 'http://secrets', service: 'secrets', setting: 'Console__SecretsUrl' };
+    expect(requireAnswer(Expiring, JSON.stringify({ items: [item], next: null, more: 1 }), asked).items[0]?.version).to.equal(1);
+    expect(requireAnswer(z.object({ at: Timestamp }), '{"at":"2026-03-15T12:00:00.000Z"}', asked).at).to.contain('2026');
+    expect(() => requireAnswer(Expiring, '<html>', asked)).to.throw(/\(no JSON\): see whether Console__SecretsUrl/);
   });
 });
 

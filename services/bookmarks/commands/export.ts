@@ -19,7 +19,9 @@ export const exportFile: Subcommand = {
   isForDataFolder: true,
   async run({ environment, rest: [file], stopping }) {
     const { address } = readSettings(environment, exportSettings);
-    const { body } = await ask(`${address}/api/export`, { signal: stopping });
+    const { body, headers } = await ask(`${address}/api/export`, { signal: stopping });
+    if (!/^text\/html\b/.test(headers.get('content-type') ?? ''))
+      throw new Error(`the answer of ${address} is not one of the bookmark catalogue (no HTML): see whether ${exportSettings.address.name} is right`);
     const progress = createProgress(process.stderr, undefined);
     try {
       await write(progress.count(body ?? []), file, stopping);

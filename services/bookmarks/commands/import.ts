@@ -1,6 +1,7 @@
 // `signalbox bookmarks import`: sends a browser's bookmark file to the service and prints the result.
 import { z } from 'zod';
 import { readSettings } from '../../platform/config/config.ts';
+import { requireAnswer } from '../../platform/http/wire.ts';
 import { createProgress, openInput } from '../../platform/process/input.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { ImportResult } from '../contract.ts';
@@ -33,7 +34,11 @@ export const importFile: Subcommand = {
         duplex: 'half',
         signal: stopping,
       });
-      const { created, skipped, failed, leftOut } = ImportResult.parse(await response.json());
+      const { created, skipped, failed, leftOut } = requireAnswer(ImportResult, await response.text(), {
+        address,
+        service: 'the bookmark catalogue',
+        setting: importSettings.address.name,
+      });
       progress.end();
       for (const { index, title, reason } of failed) writeError(`not imported, number ${index + 1} (${visible(title)}): ${reason}`);
       for (const { index, title, reason } of leftOut) writeError(`left out, number ${index + 1} (${visible(title)}): ${reason}`);

@@ -2,13 +2,18 @@
 import { readSettings } from '../../platform/config/config.ts';
 import { secretList, url } from '../../platform/config/settings.ts';
 import { describeError } from '../../platform/errors.ts';
+import { type AnswerOf, requireAnswer } from '../../platform/http/wire.ts';
 import { saidIn } from '../../platform/problem.ts';
 import { createProgress, openInput, type Progress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
 import { linesOf } from '../lines.ts';
-import { IngestResult, maxIngestItems, type Rejected } from '../new-property.ts';
+import { IngestResult, maxIngestItems } from '../new-property.ts';
 import { elementsOf } from './elements.ts';
+
+type Result = AnswerOf<typeof IngestResult>;
+type Rejected = Result['rejected'][number];
+type Total = { created: number; updated: number; unchanged: number; readonly rejected: Rejected[] };
 
 const settings = {
   address: url('SIGNALBOX_LISTINGS_URL', ['http', 'https'], { summary: 'Where the listing triage service is' }),
@@ -27,7 +32,7 @@ export const importListings: Subcommand = {
     const { address, accessTokens } = readSettings(environment, settings);
     const source = await openInput(file);
     const door: Door = { address: address.replace(/\/+$/, ''), token: accessTokens[0]?.reveal() ?? '', stopping };
-    const total: IngestResult = { created: 0, updated: 0, unchanged: 0, rejected: [] };
+    const total: Total = { created: 0, updated: 0, unchanged: 0, rejected: [] };
     const progress = createProgress(process.stderr, source.size, { describe: createPace(total), waiting: 'the service stores the last of them' });
     try {
       await sendAll(source.bytes, { door, total, progress });
@@ -47,10 +52,10 @@ const mostTold = 20;
 const maxItemBytes = 65_536;
 const maxBatchBytes = 4 * 1_048_576;
 
-const summaryOf = ({ created, updated, unchanged, rejected }: IngestResult) =>
+const summaryOf = ({ created, updated, unchanged, rejected }: Total) =>
   `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} rejected`;
 /** The progress text: listings sent, and how many per second. */
-function createPace(total: IngestResult): () => string {
+function createPace(total: Total): () => string {
   const startedAtMs = performance.now();
   return () => {
     const sent = total.created + total.updated + total.unchanged + total.rejected.length;
@@ -64,7 +69,7 @@ const describeErrors = (errors: Rejected['errors']) =>
     .join('; ');
 
 type Door = { readonly address: string; readonly token: string; readonly stopping: AbortSignal };
-type Import = { readonly door: Door; readonly total: IngestResult; readonly progress: Progress };
+type Import = { readonly door: Door; readonly total: Total; readonly progress: Progress };
 
 async function sendAll(bytes: AsyncIterable<Buffer>, { door, total, progress }: Import): Promise<void> {
   let batch: Buffer[] = [];
@@ -112,7 +117,7 @@ const retryBackOff = { firstMs: 1000, longestMs: 30_000 };
 const answerMs = 60_000;
 
 /** Retries temporary failures, since an upsert can be repeated. @throws Error when the service refuses the batch, or cannot be reached */
-async function post(body: Buffer, { address, token, stopping }: Door): Promise<IngestResult> {
+async function post(body: Buffer, { address, token, stopping }: Door): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     if (stopping.aborted) throw new Error('interrupted');
     const reply = await ask(body, { address, token, stopping });
@@ -122,7 +127,7 @@ async function post(body: Buffer, { address, token, stopping }: Door): Promise<I
   }
 }
 
-type Reply = { readonly result: IngestResult } | { readonly fault: string; readonly isTemporary: boolean; readonly retryAfterMs?: number };
+type Reply = { readonly result: Result } | { readonly fault: string; readonly isTemporary: boolean; readonly retryAfterMs?: number };
 
 async function ask(body: Buffer, { address, token, stopping }: Door): Promise<Reply> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' };
@@ -138,7 +143,7 @@ async function ask(body: Buffer, { address, token, stopping }: Door): Promise<Re
     return { fault: `the listing triage service at ${address} cannot be reached: ${describeError(cause)}`, isTemporary: true };
   }
   const { status } = response;
-  if (status === 200) return { result: IngestResult.parse(JSON.parse(text)) };
+  if (status === 200) return { result: requireAnswer(IngestResult, text, { address, service: 'the listing triage service', setting: settings.address.name }) };
   if (status === 401) return { fault: `the service at ${address} refuses Listings__AccessTokens`, isTemporary: false };
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
   return {

@@ -1,8 +1,9 @@
 // `signalbox bookmarks import | export`, as real processes against a running service.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../support/guard.ts';
+import { startOtherServer } from '../../support/other-server.ts';
 import { startProcess } from '../../support/processes.ts';
 import { link, page } from './files/files.ts';
 import { apiKey, useService } from './service.ts';
@@ -62,4 +63,18 @@ describe('signalbox bookmarks', function () {
       expect(output).to.contain(said);
       expect(code).to.equal(1);
     });
+
+  it('says that another server listens at the address, and writes no file of its answer', async () => {
+    const other = await startOtherServer();
+    for (const words of [
+      ['import', await fileOf('other.html', page(link('https://example.org/1', 'one')))],
+      ['export', join(folder, 'of-another.html')],
+    ])
+      expect(await run(words, { SIGNALBOX_BOOKMARKS_URL: other.url })).to.satisfy(
+        ({ code, output }: { code: number; output: string }) =>
+          code === 1 && /^the answer of http:\S+ is not one of the bookmark catalogue .*SIGNALBOX_BOOKMARKS_URL/.test(output),
+      );
+    other.close();
+    expect(await readdir(folder)).not.to.include('of-another.html');
+  });
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { spawnGuarded, temporaryDirectory } from '../../../support/guard.ts';
+import { startOtherServer } from '../../../support/other-server.ts';
 import { listing, token, useService } from '../service.ts';
 
 const program = join(import.meta.dirname, '../../../../services/main.ts');
@@ -123,5 +124,13 @@ describe('signalbox listings import', function () {
     server.close();
     expect([ended.code, ended.out]).to.deep.equal([0, summary(1)]);
     expect((times[1] ?? 0) - (times[0] ?? 0)).to.be.at.least(990);
+  });
+
+  it('says that another server listens at the address', async () => {
+    const other = await startOtherServer();
+    const { code, err } = await run(['-'], { input: '{}', url: other.url });
+    other.close();
+    expect(err).to.match(/^stopped: the answer of http:\S+ is not one of the listing triage service .*SIGNALBOX_LISTINGS_URL/);
+    expect(code).to.equal(1);
   });
 });
