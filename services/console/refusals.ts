@@ -24,7 +24,7 @@ export const createRefusals = (kit: Kit, sessions: Pick<Sessions, 'find'>, runbo
     if (problem.status === 401 && (asked.method === 'GET' || asked.method === 'HEAD')) return redirect(`/login?to=${encodeURIComponent(asked.url)}`);
     const found = await find();
     const show = (locale: Locale) => errorPage(locale, problem, { ...asked, runbookUrl });
-    const { status, page } = found ? kit.renderFor(found, asked.url, show) : kit.renderAlone(asked.headers, asked.url, show);
+    const { status, page } = found ? kit.renderFor(found, asked.url, show) : kit.renderAlone(asked, show);
     return { status, mediaType: htmlType, text: page.toString() };
   },
 });

@@ -122,6 +122,7 @@ const mostKept = 16_384;
 /** Whether a field may hold what goes no way back to a browser. */
 export const isSecretField = (name: string) => /password|secret|^(value|current)$/i.test(name);
 
+type Alone = Pick<AnyRequest, 'headers' | 'url'> & { readonly preferences?: Preferences | undefined };
 type Rendered = { readonly status: number; readonly page: Buffer };
 
 /** For a page that is shown before anyone has logged in. */
@@ -223,11 +224,11 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       if (isRecentLoginNeeded && !sessions.isRecent({ session })) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
     },
     render,
-    /** A page for a person who is not logged in. */
-    renderAlone: (headers: IncomingHttpHeaders, path: string, show: (locale: Locale) => Shown): Rendered => {
-      const preferences = usualPreferences(headers);
-      const { status = 200, ...shown } = show(localeOf(preferences));
-      return { status, page: renderPage({ locale: localeOf(preferences), appearance: preferences, assets, path }, shown) };
+    /** A page without navigation, in the language of the browser unless the person is known. */
+    renderAlone: ({ headers, url: path, preferences = usualPreferences(headers) }: Alone, show: (locale: Locale) => Shown): Rendered => {
+      const locale = localeOf(preferences);
+      const { status = 200, ...shown } = show(locale);
+      return { status, page: renderPage({ locale, appearance: preferences, assets, path }, shown) };
     },
     /** The error page of an action, with what was entered and the way to send it once more. */
     async renderRefusal(visit: Visit, problem: Problem, fields: Fields): Promise<Answer<number, Content>> {

@@ -7,7 +7,7 @@ import { queryBoolean } from '../../platform/schema.ts';
 import type { ConsoleConfig } from '../config.ts';
 import { Problems } from '../contract.ts';
 import { anyAnswer, usualForm } from '../pages.ts';
-import type { Entered } from '../store.ts';
+import type { Entered, Preferences } from '../store.ts';
 import { html, type Kit, usualPreferences } from '../visits.ts';
 import type { ActionRecord } from './actions.ts';
 import { isLoopback } from './cookies.ts';
@@ -49,10 +49,15 @@ export const loginRoutes = (parts: LoginParts): AnyRoute[] => [pageRoute(parts),
 export function answerPage(
   { kit, config }: Pick<LoginParts, 'kit' | 'config'>,
   { headers, url }: Pick<Request, 'headers' | 'url'>,
-  page: Omit<LoginPage, 'isKept'> & { readonly status?: number; readonly sent?: Readonly<Record<string, string>> },
+  page: Omit<LoginPage, 'isKept'> & {
+    readonly status?: number;
+    readonly sent?: Readonly<Record<string, string>>;
+    /** The choices of the person, where it is known. */
+    readonly preferences?: Preferences | undefined;
+  },
 ) {
-  const { status = 200, sent, ...shown } = page;
-  return html(status, kit.renderAlone(headers, url, (locale) => loginPage(locale, config, { ...shown, isKept: isKept(headers) })).page, sent);
+  const { status = 200, sent, preferences, ...shown } = page;
+  return html(status, kit.renderAlone({ headers, url, preferences }, (locale) => loginPage(locale, config, { ...shown, isKept: isKept(headers) })).page, sent);
 }
 
 /** A browser drops a cookie with the prefix `__Host-` that comes over plain HTTP; the proxy in front says how the browser came. */
@@ -75,7 +80,7 @@ function pageRoute(parts: LoginParts) {
       if (found && !again) return answer(303, null, { Location: to });
       const identity = found ? undefined : forwardAuth?.identify(headers);
       if (identity) return enterByProxy(parts, request, { identity, to });
-      return answerPage(parts, request, { to, name: nameOf(found), again: found?.person.source });
+      return answerPage(parts, request, { to, name: nameOf(found), again: found?.person.source, preferences: found?.person });
     },
   });
 }
@@ -138,7 +143,8 @@ function logInRoute(parts: LoginParts) {
         // An unknown name may be a password that was typed into the wrong field, and there is no end of them.
         if (refused === 'wrong' && (await logins.isKnown(name))) await record(subjectOf(name), 'refused');
         else actions.count({ area: 'access', outcome: 'refused' });
-        return answerPage(parts, request, { to: ownPath(to), name, refused, status: error.status, sent: error.headers });
+        const preferences = (await sessions.look(headers))?.person;
+        return answerPage(parts, request, { to: ownPath(to), name, refused, status: error.status, sent: error.headers, preferences });
       }
     },
   });
@@ -183,7 +189,7 @@ function logOutRoute(parts: LoginParts) {
       const further = await furtherLogout(parts, source);
       if (further === undefined) return answer(303, null, { Location: '/login', 'Set-Cookie': cookie });
       const label = source === 'oidc' ? providerName(config) : (URL.parse(further)?.host ?? '');
-      const { page } = kit.renderAlone(headers, url, (locale) => loggedOutPage(locale, label, further));
+      const { page } = kit.renderAlone({ headers, url, preferences: entered.person }, (locale) => loggedOutPage(locale, label, further));
       // A redirect to another site would be stopped by `form-action`: this one begins at a page.
       return html(200, page, { Refresh: `0; url=${further}`, 'Set-Cookie': cookie });
     },

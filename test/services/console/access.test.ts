@@ -255,6 +255,14 @@ describe('console access', () => {
     expect((await actions()).slice(1)).to.deep.equal([refused, refused, refused]);
   });
 
+  it('asks a person for the password once more in the language and theme of the person, not of the browser', async () => {
+    const browser = await console.loggedIn();
+    await console.query(`update people set language = 'de', theme = 'dark'`);
+    expect((await browser.get('/login?again=true')).text).to.include('<html lang="de" data-theme="dark"');
+    expect((await browser.logIn('admin', 'a wrong password')).text).to.include('<html lang="de" data-theme="dark"');
+    expect((await console.browser().get('/login?again=true')).text).to.include('<html lang="en" data-theme="auto"');
+  });
+
   describe('entries of an action that needs a recent login', () => {
     const entered = { name: 'Anna "A" <i>', password: 'a password of Anna', 'role-system': 'reader', 'role-links': ['editor', 'admin'] };
 
