@@ -51,6 +51,13 @@ export type UpstreamParts = {
   readonly now?: () => number;
 };
 
+type Linked<S extends Schema> = {
+  readonly items: AnswerOf<S>;
+  readonly next: string | null;
+  /** The entity tag. */
+  readonly tag: string | undefined;
+};
+
 /** Paths of a service whose last answer is kept. */
 const mostKept = 10;
 /** A service answers its own requests sooner. */
@@ -69,8 +76,9 @@ export function createUpstream(parts: UpstreamParts) {
   /** The last answer of each path with its entity tag. */
   const kept = new Map<string, { readonly tag: string; readonly text: string }>();
 
-  async function getKept<S extends Schema>(behalf: Behalf, path: string, contract: S): Promise<AnswerOf<S>> {
+  async function getKept<S extends Schema>(behalf: Behalf, path: string, contract: S, current?: string): Promise<AnswerOf<S>> {
     const known = kept.get(path);
+    if (known && known.tag === current) return readText(contract, known.text);
     const answered = await ask(behalf, { path, ...(known && { headers: { 'If-None-Match': known.tag } }) });
     const received = await textOf(answered);
     const text = answered.status === 304 && known ? known.text : received;
@@ -87,12 +95,15 @@ export function createUpstream(parts: UpstreamParts) {
       async get<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<AnswerOf<S>> {
         return readAs(contract, await ask(behalf, { path, query }));
       },
-      /** As `get`, for answers that are the same for everyone: while the service says by an entity tag that nothing has changed, it sends none. */
-      getKept: <S extends Schema>(path: string, contract: S): Promise<AnswerOf<S>> => getKept(behalf, path, contract),
+      /**
+       * As `get`, for answers that are the same for everyone: while the service says by an entity tag that nothing has changed, it sends none.
+       * @param current the tag of an answer that this request got, where those of the service tell one state of all: with that of the kept one it is not asked
+       */
+      getKept: <S extends Schema>(path: string, contract: S, current?: string): Promise<AnswerOf<S>> => getKept(behalf, path, contract, current),
       /** As `get`, of a list that names its next page in the header `Link`: the cursor for `after`, null at the end. */
-      async getLinked<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<{ readonly items: AnswerOf<S>; readonly next: string | null }> {
+      async getLinked<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<Linked<S>> {
         const answered = await ask(behalf, { path, query });
-        return { items: await readAs(contract, answered), next: nextIn(answered) };
+        return { items: await readAs(contract, answered), next: nextIn(answered), tag: answered.header('etag') };
       },
       /** As `get`, for any method. */
       send: async <S extends Schema>(call: Call, contract: S): Promise<AnswerOf<S>> => readAs(contract, await ask(behalf, call)),

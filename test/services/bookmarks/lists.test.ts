@@ -232,6 +232,12 @@ describe('lists', () => {
         expect(await tagOf(path)).not.to.equal(tag);
       });
 
+    it('is the same for all lists, folders and counts of one state', async () => {
+      await catalogue.bookmark();
+      const tags = await Promise.all([...paths, '/api/bookmarks/counts', '/api/bookmarks?sort=newest&limit=1'].map(tagOf));
+      expect(new Set(tags).size).to.equal(1);
+    });
+
     it('is another one after each kind of write, and the same after a write that was refused', async () => {
       const folder = await catalogue.folder();
       const { id } = await catalogue.bookmark();

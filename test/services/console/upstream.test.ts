@@ -166,6 +166,12 @@ describe('console upstream', () => {
     [tag, body] = ['"two"', '{"a":2}'];
     expect([await answerOf(), await answerOf()]).to.deep.equal([{ a: 2 }, { a: 2 }]);
     expect(asked.map(({ headers }) => headers['if-none-match'])).to.deep.equal([undefined, '"one"', '"one"', '"two"']);
+    asked = [];
+    expect(await upstream.getKept('/api/things', z.object({ a: z.number() }), '"two"')).to.deep.equal({ a: 2 });
+    expect(asked, 'its tag is that of another answer').to.deep.equal([]);
+    [tag, body] = ['"three"', '{"a":3}'];
+    expect(await upstream.getKept('/api/things', z.object({ a: z.number() }), '"three"')).to.deep.equal({ a: 3 });
+    expect(asked.length).to.equal(1);
     for (let count = 0; count < 20; count++) await upstream.getKept(`/api/things/${count}`, z.unknown());
     asked = [];
     await upstream.getKept('/api/things/19', z.unknown());
@@ -224,9 +230,9 @@ describe('console upstream', () => {
 
   it('reads the cursor of a list from its Link', async () => {
     answering(200, '[1]', { Link: '<?limit=50&after=a%2Fb>; rel="next"' });
-    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [1], next: 'a/b' });
+    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [1], next: 'a/b', tag: undefined });
     answering(200, '[]');
-    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [], next: null });
+    expect(await create().getLinked('/', z.array(z.number()))).to.deep.equal({ items: [], next: null, tag: undefined });
   });
 
   it('makes one segment of each value, and none of a step in the path', () => {

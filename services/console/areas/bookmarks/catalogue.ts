@@ -31,8 +31,10 @@ export type ListQuery = z.output<typeof ListQuery>;
 
 type Asking = Pick<Visit, 'ask'>;
 
-export const foldersOf = ({ ask }: Asking) => ask('bookmarks').getKept('/api/folders', z.array(Folder));
-export const countsOf = ({ ask }: Asking) => ask('bookmarks').getKept('/api/bookmarks/counts', Counts);
+/** @param revision the entity tag of a list of this request: all lists of one state of the catalogue have the same one */
+export const foldersOf = ({ ask }: Asking, revision?: string) => ask('bookmarks').getKept('/api/folders', z.array(Folder), revision);
+/** @see foldersOf */
+export const countsOf = ({ ask }: Asking, revision?: string) => ask('bookmarks').getKept('/api/bookmarks/counts', Counts, revision);
 export const bookmarkOf = ({ ask }: Asking, id: string) => ask('bookmarks').get(pathOf`/api/bookmarks/${id}`, Bookmark);
 
 type Sending = Parameters<ReturnType<Visit['ask']>['send']>[0];

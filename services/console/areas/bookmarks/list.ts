@@ -25,17 +25,15 @@ export const list = page({
   async show(visit) {
     const { locale, query, ask, may } = visit;
     const { folder, sort, ...asked } = query;
-    const [{ items, next }, counts, folders] = await Promise.all([
-      ask('bookmarks').getLinked('/api/bookmarks', z.array(Bookmark), {
-        ...asked,
-        folderId: folder,
-        sort: sort ?? (query.q === undefined ? 'newest' : undefined),
-        include: query.dead && 'check',
-        limit: pageRows,
-      }),
-      countsOf(visit),
-      foldersOf(visit),
-    ]);
+    const { items, next, tag } = await ask('bookmarks').getLinked('/api/bookmarks', z.array(Bookmark), {
+      ...asked,
+      folderId: folder,
+      sort: sort ?? (query.q === undefined ? 'newest' : undefined),
+      include: query.dead && 'check',
+      limit: pageRows,
+    });
+    // Behind the list, whose tag says that they have not changed: beside it each would be asked for by each page.
+    const [counts, folders] = await Promise.all([countsOf(visit, tag), foldersOf(visit, tag)]);
     const tree = treeOf(folders, locale.format.compare);
     const mayChange = may('bookmarks', 'editor');
     return {
