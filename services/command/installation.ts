@@ -6,7 +6,7 @@ import { settings as digestSettings } from '../link-digest/config.ts';
 import { settings as listingsSettings } from '../listings/config.ts';
 import { type Environment, isGiven, readSettings, type Setting } from '../platform/config/config.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import { commonSettings, optional } from '../platform/config/settings.ts';
+import { commonSettings, optional, url as urlSetting } from '../platform/config/settings.ts';
 import { codeOf, describeError } from '../platform/errors.ts';
 import type { Schema } from '../platform/http/route.ts';
 import { type AnswerOf, requireAnswer } from '../platform/http/wire.ts';
@@ -24,8 +24,11 @@ type Described = {
   readonly credentials?: { readonly scheme: string; readonly own: Credential; readonly ofConsole: Setting<readonly Secret[] | undefined> };
 };
 
-export const serviceNames = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings'] as const;
+export const serviceNames = ['webhook-relay', 'webhook-intake', 'link-digest', 'secrets', 'bookmarks', 'listings', 'console'] as const;
 export type ServiceName = (typeof serviceNames)[number];
+
+/** `Console__PublicUrl` may lead through a proxy that a pod does not reach. */
+const consoleUrl = optional(urlSetting('SIGNALBOX_CONSOLE_URL', ['http', 'https'], { summary: 'Where the console answers; its own pod needs none' }));
 
 const described: Readonly<Record<ServiceName, Described>> = {
   'webhook-relay': {
@@ -39,9 +42,14 @@ const described: Readonly<Record<ServiceName, Described>> = {
     credentials: { scheme: 'token', own: intakeSettings.accessTokens, ofConsole: consoleSettings.intakeTokens },
   },
   'link-digest': { url: consoleSettings.digestUrl, own: digestSettings.keys },
-  secrets: { url: consoleSettings.secretsUrl, own: secretsSettings.adminApiKeys },
+  secrets: {
+    url: consoleSettings.secretsUrl,
+    own: secretsSettings.adminApiKeys,
+    credentials: { scheme: 'Bearer', own: secretsSettings.adminApiKeys, ofConsole: consoleSettings.secretsTokens },
+  },
   bookmarks: { url: consoleSettings.bookmarksUrl, own: bookmarksSettings.apiKeys },
   listings: { url: consoleSettings.listingsUrl, own: listingsSettings.accessTokens },
+  console: { url: consoleUrl, own: consoleSettings.adminPasswords },
 };
 
 const { relayUrl, intakeUrl, relayTokens, intakeTokens } = consoleSettings;
@@ -57,6 +65,9 @@ export const installationSettings = {
   secretsUrl: consoleSettings.secretsUrl,
   bookmarksUrl: consoleSettings.bookmarksUrl,
   listingsUrl: consoleSettings.listingsUrl,
+  adminApiKeys: optional(secretsSettings.adminApiKeys),
+  secretsTokens: consoleSettings.secretsTokens,
+  consoleUrl,
 };
 
 /** A service answered with a refusal. */

@@ -62,28 +62,53 @@ function consoleLine(started: readonly Started[], name: string): string[] {
 /** A line like one before it is shown again after this long. */
 const repeatedMs = 60_000;
 /** A warning waits for so long: clients of a server that ends notice it before this process does, seconds where PID 1 is slow to reap. */
-const delayMs = 5000;
+const usualDelayMs = 5000;
 
-/** @param isQuiet while true the terminal shows no warnings: those of all services about their one database, or about a stop, say nothing new */
-export function openLogs(file: string, { level, isQuiet }: { level: string; isQuiet: () => boolean }) {
+type LogParts = {
+  readonly level: string;
+  /** While true the terminal shows no warnings: those of all services about their one database, or about a stop, say nothing new. */
+  readonly isQuiet: () => boolean;
+  readonly print?: (text: string) => void;
+  readonly delayMs?: number;
+};
+
+export function openLogs(file: string, { level, isQuiet, print = (text) => void process.stderr.write(text), delayMs = usualDelayMs }: LogParts) {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   const shownAt = new Map<string, number>();
+  /** By what is away, a connection to a broker or the relay's database: the warning that waits, and whether one was shown. */
+  const losses = new Map<string, { readonly timer: NodeJS.Timeout; isShown: boolean }>();
   let errors = 0;
-  const show = (line: Line) => {
+  function show(line: Line): boolean {
     const key = `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
-    if (performance.now() - (shownAt.get(key) ?? -Infinity) < repeatedMs) return;
+    if (performance.now() - (shownAt.get(key) ?? -Infinity) < repeatedMs) return false;
     shownAt.set(key, performance.now());
-    process.stderr.write(forPeople(line));
-  };
+    print(forPeople(line));
+    return true;
+  }
+  const showLater = (line: Line, shown?: () => void) => setTimeout(() => !isQuiet() && show(line) && shown?.(), delayMs).unref();
+  function showLoss(line: Line): void {
+    const before = losses.get(connectionOf(line));
+    clearTimeout(before?.timer);
+    const loss = { timer: showLater(line, () => (loss.isShown = true)), isShown: before?.isShown ?? false };
+    losses.set(connectionOf(line), loss);
+  }
+  /** What was away for less than the delay is not mentioned. */
+  function showReturn(line: Line): void {
+    const loss = losses.get(connectionOf(line));
+    losses.delete(connectionOf(line));
+    clearTimeout(loss?.timer);
+    if (loss?.isShown === true) print(forPeople(line));
+  }
   const write = (text: string) => {
     const line = Line.parse(JSON.parse(text));
+    if (line.level === 'info') return isReturn(line) ? showReturn(line) : undefined;
     if (line.level === 'error') errors += 1;
     if (line.level === 'fatal' || line.service === ofPostgres) return show(line);
-    if (!isQuiet()) setTimeout(() => !isQuiet() && show(line), delayMs).unref();
+    if (!isQuiet()) (isLoss(line) ? showLoss : showLater)(line);
   };
   const destination = multistream([
     { level: 'trace', stream },
-    { level: 'warn', stream: { write } },
+    { level: 'info', stream: { write } },
   ]);
   return {
     logFor: (name: string) => createLog({ level, name, destination }),
@@ -116,6 +141,13 @@ const Line = z.looseObject({
   toDo: z.string().optional(),
 });
 type Line = z.output<typeof Line>;
+
+const isLoss = ({ msg = '' }: Line) =>
+  /^(connecting to the (embedded )?broker failed|lost the (broker connection|connection to the embedded broker)|database unavailable, deliveries are spooled)/.test(
+    msg,
+  );
+const isReturn = ({ msg = '' }: Line) => /^(connected to the (embedded )?broker|database available again)$/.test(msg);
+const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)}`;
 
 const subjectOf = ({ broker, connection, job, step, file }: Line) => broker ?? connection ?? job ?? step ?? file ?? '';
 

@@ -148,6 +148,7 @@ const addressSettings = {
   SIGNALBOX_SECRETS_URL: 'secrets',
   SIGNALBOX_BOOKMARKS_URL: 'bookmarks',
   SIGNALBOX_LISTINGS_URL: 'listings',
+  SIGNALBOX_CONSOLE_URL: 'console',
 };
 
 /** Where the services will listen; none on ports that are not known yet, of which the console has no pages. */

@@ -14,6 +14,7 @@ import { clockFinding, type Finding } from '../../services/command/doctor/findin
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
 import { differenceOf } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
+import { adminToken, newApplication, putSecret, secretValue, useService } from '../services/secrets/service.ts';
 import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
 import { temporaryDirectory } from '../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -107,6 +108,14 @@ describe('the doctor', () => {
       { subject: 'one', state: 'wrong', detail: 'refused' },
       { subject: 'two', state: 'wrong', detail: 'no answer within 0.02 s' },
     ]);
+  });
+
+  it('sends the reader of a refusal to the log of a service that fails, and to Postgres where that is away', async () => {
+    const toDoOf = async (status: number) =>
+      (await findingsOf({ subject: 'spool', run: () => Promise.reject(new Refused('webhook-relay', status, '')) }))[0]?.toDo;
+    expect(await toDoOf(500)).to.contain('log of that service');
+    expect(await toDoOf(503)).to.contain('Postgres');
+    expect(await toDoOf(404)).to.equal(undefined);
   });
 
   it('judges clocks: seconds are a warning, a minute is wrong', () => {
@@ -233,7 +242,10 @@ describe('signalbox doctor', () => {
     expect(isWell).to.equal(true);
     for (const subject of ['webhook-relay', 'BROKER_URL_1', 'queues', 'spool', 'database', 'spool disk'])
       expect(find(subject), subject).to.include({ state: 'ok' });
-    expect(find('services')).to.include({ state: 'unknown', detail: 'no address is known here of webhook-intake, link-digest, secrets, bookmarks, listings' });
+    expect(find('services')).to.include({
+      state: 'unknown',
+      detail: 'no address is known here of webhook-intake, link-digest, secrets, bookmarks, listings, console',
+    });
   });
 
   it('asks everything else where settings cannot be read, and says which', async () => {
@@ -279,5 +291,24 @@ describe('signalbox doctor', () => {
   it('says that an address is not that of a service', async () => {
     const { find } = await diagnosed({ Console__SecretsUrl: `${relay.url}/nowhere` });
     expect(find('secrets')).to.include({ state: 'wrong' }).and.to.have.property('detail').that.contains('and no readiness');
+  });
+});
+
+describe('the doctor and secrets', () => {
+  const service = useService();
+
+  it('says how many expire within two weeks, and which is first', async () => {
+    const { slug } = await newApplication(service.url);
+    const environment = { Console__SecretsUrl: service.url, Console__SecretsToken: adminToken };
+    const found = async () => {
+      let text = '';
+      await doctor(environment, { print: (some) => void (text += some), json: true });
+      const { findings } = JSON.parse(text) as { findings: readonly Finding[] };
+      return findings.find(({ subject }) => subject === 'expiring secrets');
+    };
+    expect(await found()).to.include({ state: 'ok', detail: 'none within 14 days' });
+    const expiresAt = new Date(Date.now() + 10 * 86_400_000).toISOString();
+    await putSecret(service.url, slug, 'api-token', { environmentSlug: 'local', value: secretValue('expiring'), expiresAt });
+    expect(await found()).to.include({ state: 'warning', detail: `1 within 14 days, the first is api-token of ${slug} in local on ${expiresAt.slice(0, 10)}` });
   });
 });

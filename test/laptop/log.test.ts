@@ -1,5 +1,9 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { forPeople } from '../../services/laptop/terminal.ts';
+import { forPeople, openLogs } from '../../services/laptop/terminal.ts';
+import { temporaryDirectory } from '../support/guard.ts';
+import { eventually } from '../support/wait.ts';
 
 const line = (members: object) => ({ level: 'error', time: '2026-03-15T12:00:00.000Z', service: 'webhook-relay', msg: 'failed, retrying', ...members });
 
@@ -30,5 +34,26 @@ describe('the log in a terminal', () => {
 
   it('says what happened where there is nothing to add', () => {
     expect(forPeople(line({ level: 'warn' }))).to.equal('12:00:00 warn  webhook-relay: failed, retrying\n');
+  });
+
+  it('says once that a connection is lost and that it is back, but nothing of one that was away for a moment', async () => {
+    const lines: string[] = [];
+    const print = (text: string) => void lines.push(text.slice(9).trimEnd());
+    const logs = openLogs(join(temporaryDirectory('logs'), 'log'), { level: 'info', isQuiet: () => false, print, delayMs: 50 });
+    const log = logs.logFor('webhook-relay').child({ broker: 'BROKER_URL_1' });
+    log.info('connected to the broker');
+    log.warn({ reason: 'reset' }, 'lost the broker connection, reconnecting');
+    log.error({ reason: 'nothing listens there' }, 'connecting to the broker failed, retrying');
+    await eventually(() => expect(lines).to.have.length(1));
+    log.info('connected to the broker');
+    log.info('connected to the broker');
+    log.warn({ reason: 'reset' }, 'lost the broker connection, reconnecting');
+    log.info('connected to the broker');
+    await pause(100);
+    await logs.close();
+    expect(lines).to.deep.equal([
+      'error webhook-relay: connecting to the broker failed, retrying (BROKER_URL_1: nothing listens there)',
+      'info  webhook-relay: connected to the broker (BROKER_URL_1)',
+    ]);
   });
 });

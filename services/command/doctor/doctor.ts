@@ -8,6 +8,7 @@ import { installationSettings, readInstallation, Refused } from '../installation
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State } from './finding.ts';
 import { serverChecks, serverSettings } from './servers.ts';
+import { secretChecks } from './secrets.ts';
 import { serviceChecks } from './services.ts';
 
 /** Longer than each question of a check may take. */
@@ -19,7 +20,7 @@ type Output = { readonly print: (text: string) => void; readonly json: boolean }
 export async function doctor(given: Environment, { print, json }: Output): Promise<boolean> {
   const { environment, faults } = withoutFaulty(given);
   const installation = readInstallation(environment);
-  const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...(await serverChecks(environment))];
+  const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...secretChecks(installation), ...(await serverChecks(environment))];
   const findings = [...faults, ...(await Promise.all(checks.map((check) => findingsOf(check)))).flat()];
   const isWell = findings.every(({ state }) => state !== 'wrong');
   print(json ? `${JSON.stringify({ ok: isWell, findings })}\n` : textOf(findings));
@@ -43,14 +44,17 @@ function withoutFaulty(given: Environment): { readonly environment: Environment;
 
 export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promise<readonly Finding[]> =>
   withTimeout<readonly Finding[]>(
-    run().catch((error: unknown) => [{ subject, state: 'wrong', detail: describeError(error), ...(isAway(error) && { toDo: whenAway }) }]),
+    run().catch((error: unknown) => [{ subject, state: 'wrong', detail: describeError(error), ...remedyOf(error) }]),
     ms,
     () => [{ subject, state: 'wrong', detail: `no answer within ${ms / 1000} s` }],
   );
 
 /** Services answer 503 while their database does not answer. */
-const isAway = (error: unknown) => error instanceof Refused && error.status === 503;
-const whenAway = 'see whether the Postgres of that service runs and has connections left';
+function remedyOf(error: unknown): Pick<Finding, 'toDo'> {
+  if (!(error instanceof Refused) || error.status < 500) return {};
+  if (error.status === 503) return { toDo: 'see whether the Postgres of that service runs and has connections left' };
+  return { toDo: 'read the log of that service: an error line of this moment says why' };
+}
 
 const width = 100;
 const stateWidth = 9;

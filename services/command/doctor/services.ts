@@ -62,7 +62,7 @@ const remedies: Readonly<Record<string, string>> = {
   database: 'see whether Postgres runs, has connections left and room on its volume',
   spool: 'make room on the volume of the spool, or give each relay a folder of its own',
   brokers: 'wait some seconds: a relay that starts waits for its broker connections',
-  'master keys': 'bring back the keys that the detail names into Encryption__MasterKeys and restart the service',
+  'master keys': 'mend Encryption__MasterKeys as the detail says, from the copy of the credentials, and restart the service',
   geocoding: 'see whether the worker geocoding runs: in a cluster its CronJob must not be suspended',
   stopping: 'the service is being stopped; ask again',
 };
