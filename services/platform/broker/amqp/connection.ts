@@ -31,6 +31,8 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const { log } = parts;
   let model: ChannelModel | null = null;
   let isPrepared = false;
+  /** The last one that was dropped for a new one. */
+  let dropped: ChannelModel | null = null;
   let lastFailure: string | null = null;
   let isClosing = false;
 
@@ -89,17 +91,15 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
       const broken = model;
       // Not at once: when the connection is what was lost, amqplib closes its channels first and says so next.
       setImmediate(() => {
-        if (isClosing || !broken || broken !== model) return;
+        if (isClosing || !broken || broken !== model || broken === dropped) return;
+        dropped = broken;
         log.warn({ reason }, 'reconnecting to the broker');
-        // Rejects when the connection is closing already, which is what was wanted.
-        broken.close().catch(() => undefined);
+        void closeInTime(broken, broken);
       });
     },
     async close(): Promise<void> {
       isClosing = true;
-      const closing = (await recovering).close().catch(() => undefined);
-      await withTimeout(closing, closeTimeoutMs, () => destroySocket(model));
-      await closing;
+      await closeInTime(await recovering, model);
     },
   };
 }
@@ -138,6 +138,13 @@ function writeTogether(model: ChannelModel): void {
 
 /** `as` because the stream is not in amqplib's types. */
 const streamOf = (model: ChannelModel) => (model.connection as { readonly stream?: Pick<Socket, 'write' | 'cork' | 'uncork' | 'destroy'> }).stream;
+
+async function closeInTime(connection: Pick<ChannelModel, 'close'>, model: ChannelModel | null): Promise<void> {
+  // Rejects when the connection is closing already, which is what was wanted.
+  const closing = connection.close().catch(() => undefined);
+  await withTimeout(closing, closeTimeoutMs, () => destroySocket(model));
+  await closing;
+}
 
 // amqplib waits for the server's goodbye for as long as heartbeats allow, and has no public way to stop waiting.
 // Destroying the stream makes amqplib report the connection as closed.

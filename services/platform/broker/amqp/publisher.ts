@@ -82,6 +82,8 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
   let isWritable = false;
+  /** It is being closed after a nack, and another one opened. */
+  let isReplaced = false;
   /** The limit that the server of this connection reported; another server may take more. */
   let maxBytes = Infinity;
   /** Each with the async context that it was published in: the trace that it is written into. */
@@ -97,7 +99,8 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
     try {
       isWritable = to.publish(target.exchange, target.routingKey, body, options, (error: Error | null) => {
         // amqplib tells of a lost channel here first; what waits may fit the next one.
-        if (error !== null && !isNack(error)) channel = null;
+        if (error !== null) channel = null;
+        if (error !== null && isNack(error)) replace(to);
         unconfirmed.delete(pending);
         confirms.lastAt = performance.now();
         pending.answer(resultOf(pending, error));
@@ -115,9 +118,17 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
   function resultOf(pending: PendingPublish, failure: Error | null): PublishResult {
     if (failure === null && !pending.isReturned) return { outcome: 'confirmed' };
     if (failure === null) return { outcome: 'unpublished', reason: 'returned: no queue is bound to take it' };
-    if (isNack(failure)) return { outcome: 'unpublished', reason: 'the server would not take it (nack)' };
+    // One of the queues has not taken it; others may have.
+    if (isNack(failure)) return { outcome: 'unknown', reason: 'the server would not take it (nack)' };
     if (pending.body.length > maxBytes) return tooLarge();
     return { outcome: 'unknown', reason: 'the channel was lost before the server answered' };
+  }
+
+  /** RabbitMQ 3 finds the leader of a quorum queue once per channel: one that was opened before a lost leader had a successor nacks for good. */
+  function replace(nacked: ConfirmChannel): void {
+    if (isReplaced) return;
+    isReplaced = true;
+    nacked.close().catch(() => undefined); // it is closed already, with its connection
   }
 
   function flush(): void {
@@ -148,11 +159,12 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
     // amqplib has by now answered everything that was written, with an error.
     opened.on('close', () => {
       channel = null;
-      // The topology may be lost too, unless a message was too large.
-      if (sizeLimitIn(reason) === undefined) return reconnect(reason);
+      // The topology may be lost too, unless a message was too large or was nacked.
+      if (!isReplaced && sizeLimitIn(reason) === undefined) return reconnect(reason);
       openAgain(model).catch((error: unknown) => reconnect(describeError(error)));
     });
     channel = opened;
+    isReplaced = false;
     isWritable = true;
     flush();
   }

@@ -1,8 +1,10 @@
 // Failures that the RabbitMQ adapter notices after seconds: a memory alarm, a server that hangs.
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
+import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { describeWith } from '../../../support/need.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
+import { captureLog } from '../../captured-log.ts';
 import { collect, connect, generousMs, message, newTopology, publish, until } from '../fixture.ts';
 
 describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
@@ -66,6 +68,22 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     }
     await broker.ready(generousMs);
     await publish(broker, message('d'));
+  });
+
+  it('leaves a server that hangs once it confirms nothing more, without heartbeats too, and says so once', async () => {
+    const { log, lines } = captureLog();
+    const parted = connectBroker(`${server.url}?heartbeat=0`, newTopology().topology, { log, name: 'amqp test' });
+    broker = parted;
+    await parted.ready(generousMs);
+    server.hang();
+    try {
+      await Promise.all(['a', 'b', 'c'].map((id) => parted.publish(message(id), 3000)));
+      await until(() => !parted.isConnected, 'it is given up');
+    } finally {
+      server.resume();
+    }
+    await parted.ready(generousMs);
+    expect(lines().filter(({ reason }) => reason === 'it confirms nothing')).to.have.length(1);
   });
 
   it('is not connected to a server that hangs, deliveries or not, and connects again when it goes on', async () => {

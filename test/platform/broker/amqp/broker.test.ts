@@ -52,17 +52,23 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await publish(broker, message('c'));
   });
 
-  it('answers `unpublished` when the server nacks', async () => {
-    const { topology, second } = newTopology();
+  it('answers `unknown` when the server nacks, since another queue may have the message, and publishes on another channel', async () => {
+    const { topology, first, second } = newTopology();
     const broker = await connected(topology);
     await server.control('set_policy', 'full', `^${second}$`, '{"max-length":1,"overflow":"reject-publish"}', '--apply-to', 'queues');
     await publish(broker, message('a'));
+    const channels = await server.control('list_channels', 'pid', 'confirm');
     // The policy takes effect a moment later.
     await eventually(async () => {
       const result = await broker.publish(message('b'), generousMs);
-      expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('nack');
+      expect(result).to.include({ outcome: 'unknown' }).and.have.property('reason').that.includes('nack');
     });
+    expect(await broker.depth(first)).to.be.above(1);
     await server.control('clear_policy', 'full');
+    await eventually(() => publish(broker, message('c')));
+    const remaining = (await server.control('list_channels', 'pid', 'confirm')).split('\n').filter((channel) => channels.includes(channel));
+    expect(remaining).to.have.length(channels.split('\n').length - 1);
+    expect(broker.isConnected).to.equal(true);
   });
 
   it('answers `unknown` when no confirmation comes in time, and confirms again later', async () => {
