@@ -19,6 +19,8 @@ export type RabbitmqServer = {
   readonly managementUrl: string;
   /** The id of the process above all of its others. @throws while it does not run */
   pid(): number;
+  /** How its cluster knows it. */
+  readonly member: ClusterMember;
   /** Ends it in order; definitions and durable messages stay. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -33,21 +35,34 @@ export type RabbitmqServer = {
   close(): Promise<void>;
 };
 
+export type ClusterMember = {
+  /** The Erlang node. */
+  readonly name: string;
+  readonly amqpPort: number;
+  /** Nodes of one cluster are registered in one epmd. */
+  readonly epmdPort: number;
+};
+
 export type RabbitmqOptions = {
   /** Further lines of rabbitmq.conf. */
   readonly config?: string;
+  /** advanced.config. */
+  readonly advancedConfig?: string;
   readonly plugins?: readonly string[];
+  /** A running node, into whose cluster it goes; that one is closed last. */
+  readonly joins?: ClusterMember;
 };
 
-export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptions = {}): Promise<RabbitmqServer> {
+export async function startRabbitmq({ config = '', advancedConfig = '[].', plugins = [], joins }: RabbitmqOptions = {}): Promise<RabbitmqServer> {
   const programs = findRabbitmq();
   if (!programs) throw new Error('rabbitmq-server, rabbitmqctl and epmd are not on PATH');
-  const ports = { amqp: await freePort(), management: await freePort(), distribution: await freePort(), epmd: await freePort() };
-  const node: RabbitmqNode = { directory: temporaryDirectory('rabbitmq'), ports, config, plugins };
+  const ports = { amqp: await freePort(), management: await freePort(), distribution: await freePort(), epmd: joins?.epmdPort ?? (await freePort()) };
+  const directory = temporaryDirectory('rabbitmq');
+  const node: RabbitmqNode = { directory, ports, config: `${config}\n${joins ? toJoin(joins) : ''}`, advancedConfig, plugins };
   await prepareNode(node);
   const env = nodeEnvironment(node);
   // In the foreground: the one that a node starts for itself would outlive it.
-  const epmd = spawnGuarded(programs.epmd, ['-port', String(ports.epmd), '-address', '127.0.0.1'], { env, stdio: 'ignore' });
+  const epmd = joins ? undefined : spawnGuarded(programs.epmd, ['-port', String(ports.epmd), '-address', '127.0.0.1'], { env, stdio: 'ignore' });
   const url = `amqp://guest:guest@127.0.0.1:${ports.amqp}`;
   let running: Running | undefined = await launch(programs, node, url);
 
@@ -67,6 +82,7 @@ export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptio
       if (!running) throw new TypeError('RabbitMQ does not run');
       return running.pid;
     },
+    member: { name: nameOf(node), amqpPort: ports.amqp, epmdPort: ports.epmd },
     stop: () => end('SIGTERM'),
     start: async () => void (running ??= await launch(programs, node, url)),
     kill: () => end('SIGKILL'),
@@ -75,7 +91,7 @@ export async function startRabbitmq({ config = '', plugins = [] }: RabbitmqOptio
     control: async (...args) => (await run(programs.control, ['--quiet', ...args], { env, cwd: node.directory })).stdout,
     close: async () => {
       await end('SIGKILL');
-      epmd.kill('SIGKILL');
+      epmd?.kill('SIGKILL');
       await rm(node.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
@@ -122,12 +138,25 @@ export function findRabbitmq(): RabbitmqPrograms | undefined {
   return server && control && epmd ? { server, control, epmd } : undefined;
 }
 
-type RabbitmqNode = { readonly directory: string; readonly ports: RabbitmqPorts; readonly config: string; readonly plugins: readonly string[] };
+type RabbitmqNode = {
+  readonly directory: string;
+  readonly ports: RabbitmqPorts;
+  readonly config: string;
+  readonly advancedConfig: string;
+  readonly plugins: readonly string[];
+};
 
-/** Writes its files. HOME is the node's folder, so that its Erlang cookie is its own, too. */
-async function prepareNode({ directory, ports, config, plugins }: RabbitmqNode): Promise<void> {
+const nameOf = ({ ports }: Pick<RabbitmqNode, 'ports'>) => `test-${ports.amqp}@localhost`;
+
+/** A node that has no data yet looks for a cluster there. */
+const toJoin = ({ name }: ClusterMember) => `cluster_formation.peer_discovery_backend = classic_config\ncluster_formation.classic_config.nodes.1 = ${name}\n`;
+
+/** Writes its files. HOME is the node's folder: Erlang reads the cookie there. */
+async function prepareNode({ directory, ports, config, advancedConfig, plugins }: RabbitmqNode): Promise<void> {
   await mkdir(join(directory, 'log'));
+  await writeFile(join(directory, '.erlang.cookie'), 'the-cookie-of-tests', { mode: 0o400 });
   await writeFile(join(directory, 'enabled_plugins'), `[${plugins.join(',')}].\n`);
+  await writeFile(join(directory, 'advanced.config'), advancedConfig);
   const lines = [
     `listeners.tcp.1 = 127.0.0.1:${ports.amqp}`,
     `management.tcp.ip = 127.0.0.1`,
@@ -152,7 +181,7 @@ function nodeEnvironment({ directory, ports }: RabbitmqNode): NodeJS.ProcessEnv 
     ERL_EPMD_ADDRESS: '127.0.0.1',
     // An empty file: the machine's own settings are not ours.
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
-    RABBITMQ_NODENAME: `test-${ports.amqp}@localhost`,
+    RABBITMQ_NODENAME: nameOf({ ports }),
     RABBITMQ_DIST_PORT: String(ports.distribution),
     RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
     RABBITMQ_NODE_PORT: String(ports.amqp),

@@ -6,6 +6,8 @@ export type Switch = {
   readonly port: number;
   /** Connections that are made from now on reach these ports in turn. Open ones to other ports are cut, with none given all of them. */
   leadTo(...ports: readonly number[]): void;
+  /** The same, and open connections stay. */
+  leadNewTo(...ports: readonly number[]): void;
   /** As when a machine lost its power: open connections hang for good, and a new one gets no answer before `leadTo`. */
   silence(): void;
   close(): void;
@@ -40,11 +42,15 @@ export async function startSwitch(...first: readonly number[]): Promise<Switch> 
   address.listen(0, '127.0.0.1');
   await once(address, 'listening');
 
+  function leadNewTo(...next: readonly number[]): void {
+    ports = next;
+    isSilent = false;
+  }
   return {
     port: (address.address() as AddressInfo).port,
+    leadNewTo,
     leadTo(...next) {
-      ports = next;
-      isSilent = false;
+      leadNewTo(...next);
       for (const { client, port } of open) if (port !== undefined && !silenced.has(client) && !next.includes(port)) client.resetAndDestroy();
     },
     silence() {
