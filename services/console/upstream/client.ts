@@ -58,6 +58,8 @@ type Linked<S extends Schema> = {
   readonly tag: string | undefined;
 };
 
+type Kept<S extends Schema> = { readonly path: string; readonly contract: S; readonly current: string | undefined };
+
 /** Paths of a service whose last answer is kept. */
 const mostKept = 10;
 /** A service answers its own requests sooner. */
@@ -76,7 +78,7 @@ export function createUpstream(parts: UpstreamParts) {
   /** The last answer of each path with its entity tag. */
   const kept = new Map<string, { readonly tag: string; readonly text: string }>();
 
-  async function getKept<S extends Schema>(behalf: Behalf, path: string, contract: S, current?: string): Promise<AnswerOf<S>> {
+  async function getKept<S extends Schema>(behalf: Behalf, { path, contract, current }: Kept<S>): Promise<AnswerOf<S>> {
     const known = kept.get(path);
     if (known && known.tag === current) return readText(contract, known.text);
     const answered = await ask(behalf, { path, ...(known && { headers: { 'If-None-Match': known.tag } }) });
@@ -99,7 +101,7 @@ export function createUpstream(parts: UpstreamParts) {
        * As `get`, for answers that are the same for everyone: while the service says by an entity tag that nothing has changed, it sends none.
        * @param current the tag of an answer that this request got, where those of the service tell one state of all: with that of the kept one it is not asked
        */
-      getKept: <S extends Schema>(path: string, contract: S, current?: string): Promise<AnswerOf<S>> => getKept(behalf, path, contract, current),
+      getKept: <S extends Schema>(path: string, contract: S, current?: string): Promise<AnswerOf<S>> => getKept(behalf, { path, contract, current }),
       /** As `get`, of a list that names its next page in the header `Link`: the cursor for `after`, null at the end. */
       async getLinked<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<Linked<S>> {
         const answered = await ask(behalf, { path, query });
