@@ -92,7 +92,7 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
     const loss = { timer: showLater(line, () => (loss.isShown = true)), isShown: before?.isShown ?? false };
     losses.set(connectionOf(line), loss);
   }
-  /** What was away for less than the delay is not mentioned. */
+  /** A loss that took less than the delay is not mentioned. */
   function showReturn(line: Line): void {
     const loss = losses.get(connectionOf(line));
     losses.delete(connectionOf(line));

@@ -21,7 +21,7 @@ export const readAnswer = <S extends Schema>(_contract: S, text: string): Answer
 type Asked = { readonly address: string; readonly service: string; /** The one that holds the address. */ readonly setting: string };
 
 /**
- * Of the outer members: a service of another release may say more or less of each item.
+ * Looks at the outer members only: a service of another release may say more or less of each item.
  * @throws Error in words when another server listens at the address
  */
 export function requireAnswer<S extends Schema>(contract: S, text: string, { address, service, setting }: Asked): AnswerOf<S> {
