@@ -71,9 +71,9 @@ export type Consumer = {
 };
 
 /** - confirmed: every bound queue has it durably.
- *  - unpublished: certainly not published (never written, returned, or the connection is down or blocked).
+ *  - unpublished: certainly not published (never written, nacked, returned, or the connection is down or blocked).
  *  - refused: certainly not published, and because of the message itself (its size): another connection will not help.
- *  - unknown: written, and no answer came in time, or a nack, or the channel was lost: it may or may not be there. */
+ *  - unknown: written, and no answer came in time or the channel was lost: it may or may not be there. */
 export type PublishResult = { readonly outcome: 'confirmed' } | { readonly outcome: 'unpublished' | 'refused' | 'unknown'; readonly reason: string };
 
 export type DeadLetterSelection = {

@@ -118,8 +118,7 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
   function resultOf(pending: PendingPublish, failure: Error | null): PublishResult {
     if (failure === null && !pending.isReturned) return { outcome: 'confirmed' };
     if (failure === null) return { outcome: 'unpublished', reason: 'returned: no queue is bound to take it' };
-    // One of the queues has not taken it; others may have.
-    if (isNack(failure)) return { outcome: 'unknown', reason: 'the server would not take it (nack)' };
+    if (isNack(failure)) return { outcome: 'unpublished', reason: 'the server would not take it (nack)' };
     if (pending.body.length > maxBytes) return tooLarge();
     return { outcome: 'unknown', reason: 'the channel was lost before the server answered' };
   }
