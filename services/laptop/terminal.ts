@@ -72,39 +72,56 @@ type LogParts = {
   readonly delayMs?: number;
 };
 
+type Loss = {
+  /** The latest that says so. */
+  line: Line;
+  /** Set while a warning waits. */
+  timer: NodeJS.Timeout | undefined;
+  /** The keys of the lines that were shown. */
+  readonly shown: Set<string>;
+};
+
 export function openLogs(file: string, { level, isQuiet, print = (text) => void process.stderr.write(text), delayMs = usualDelayMs }: LogParts) {
   const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
   const shownAt = new Map<string, number>();
-  /** By what is away, a connection to a broker or the relay's database: the warning that waits, and whether one was shown. */
-  const losses = new Map<string, { readonly timer: NodeJS.Timeout; isShown: boolean }>();
+  /** Lost connections, to a broker or to the relay's database. */
+  const losses = new Map<string, Loss>();
   let errors = 0;
   function show(line: Line): boolean {
-    const key = `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
-    if (performance.now() - (shownAt.get(key) ?? -Infinity) < repeatedMs) return false;
-    shownAt.set(key, performance.now());
+    if (performance.now() - (shownAt.get(keyOf(line)) ?? -Infinity) < repeatedMs) return false;
+    shownAt.set(keyOf(line), performance.now());
     print(forPeople(line));
     return true;
   }
-  const showLater = (line: Line, shown?: () => void) => setTimeout(() => !isQuiet() && show(line) && shown?.(), delayMs).unref();
+  const later = (work: () => void) => setTimeout(work, delayMs).unref();
   function showLoss(line: Line): void {
-    const before = losses.get(connectionOf(line));
-    clearTimeout(before?.timer);
-    const loss = { timer: showLater(line, () => (loss.isShown = true)), isShown: before?.isShown ?? false };
+    const loss: Loss = losses.get(connectionOf(line)) ?? { line, timer: undefined, shown: new Set() };
     losses.set(connectionOf(line), loss);
+    loss.line = line;
+    // The delay begins with the first line: a reason that changes with each attempt would put the warning off for good.
+    loss.timer ??= later(() => {
+      loss.timer = undefined;
+      if (!isQuiet() && show(loss.line)) loss.shown.add(keyOf(loss.line));
+    });
   }
   /** A loss that took less than the delay is not mentioned. */
   function showReturn(line: Line): void {
     const loss = losses.get(connectionOf(line));
     losses.delete(connectionOf(line));
     clearTimeout(loss?.timer);
-    if (loss?.isShown === true) print(forPeople(line));
+    if (!loss || loss.shown.size === 0) return;
+    print(forPeople(line));
+    // Otherwise the next loss within a minute would not be shown, and this line would be the last word.
+    for (const key of loss.shown) shownAt.delete(key);
   }
   const write = (text: string) => {
     const line = Line.parse(JSON.parse(text));
     if (line.level === 'info') return isReturn(line) ? showReturn(line) : undefined;
     if (line.level === 'error') errors += 1;
     if (line.level === 'fatal' || line.service === ofPostgres) return show(line);
-    if (!isQuiet()) (isLoss(line) ? showLoss : showLater)(line);
+    if (isQuiet()) return;
+    if (isLoss(line)) showLoss(line);
+    else later(() => !isQuiet() && show(line));
   };
   const destination = multistream([
     { level: 'trace', stream },
@@ -148,6 +165,8 @@ const isLoss = ({ msg = '' }: Line) =>
   );
 const isReturn = ({ msg = '' }: Line) => /^(connected to the (embedded )?broker|database available again)$/.test(msg);
 const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)}`;
+/** The same for lines that differ in time and reason only. */
+const keyOf = (line: Line) => `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
 
 const subjectOf = ({ broker, connection, job, step, file }: Line) => broker ?? connection ?? job ?? step ?? file ?? '';
 
