@@ -18,8 +18,8 @@ import { settings as relaySettings } from '../webhook-relay/config.ts';
 type Credential = Setting<readonly Secret[]>;
 type Described = {
   readonly url: Setting<string | undefined>;
-  /** Only a process of the service, and what administers it, has this one. */
-  readonly own: Setting<unknown>;
+  /** Only a process of the service, and what administers it, has one of these. */
+  readonly own: readonly Setting<unknown>[];
   /** For the services that commands ask for more than their readiness. */
   readonly credentials?: { readonly scheme: string; readonly own: Credential; readonly ofConsole: Setting<readonly Secret[] | undefined> };
 };
@@ -33,23 +33,27 @@ const consoleUrl = optional(urlSetting('SIGNALBOX_CONSOLE_URL', ['http', 'https'
 const described: Readonly<Record<ServiceName, Described>> = {
   'webhook-relay': {
     url: consoleSettings.relayUrl,
-    own: relaySettings.authTokens,
+    own: [relaySettings.authTokens],
     credentials: { scheme: 'Bearer', own: relaySettings.authTokens, ofConsole: consoleSettings.relayTokens },
   },
   'webhook-intake': {
     url: consoleSettings.intakeUrl,
-    own: intakeSettings.accessTokens,
+    own: [intakeSettings.accessTokens],
     credentials: { scheme: 'token', own: intakeSettings.accessTokens, ofConsole: consoleSettings.intakeTokens },
   },
-  'link-digest': { url: consoleSettings.digestUrl, own: digestSettings.keys },
+  'link-digest': { url: consoleSettings.digestUrl, own: [digestSettings.keys] },
   secrets: {
     url: consoleSettings.secretsUrl,
-    own: secretsSettings.adminApiKeys,
+    own: [secretsSettings.adminApiKeys],
     credentials: { scheme: 'Bearer', own: secretsSettings.adminApiKeys, ofConsole: consoleSettings.secretsTokens },
   },
-  bookmarks: { url: consoleSettings.bookmarksUrl, own: bookmarksSettings.apiKeys },
-  listings: { url: consoleSettings.listingsUrl, own: listingsSettings.accessTokens },
-  console: { url: consoleUrl, own: consoleSettings.adminPasswords },
+  bookmarks: { url: consoleSettings.bookmarksUrl, own: [bookmarksSettings.apiKeys] },
+  listings: { url: consoleSettings.listingsUrl, own: [listingsSettings.accessTokens] },
+  // One for each way to log in.
+  console: {
+    url: consoleUrl,
+    own: [consoleSettings.adminPasswords, consoleSettings.adminPasswordHashes, consoleSettings.oidcIssuer, consoleSettings.proxies],
+  },
 };
 
 const { relayUrl, intakeUrl, relayTokens, intakeTokens } = consoleSettings;
@@ -97,7 +101,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     const { url, own } = described[service];
     const given = readSettings(environment, { url }).url;
     if (given !== undefined) return given.replace(/\/+$/, '');
-    return isService && isGiven(environment, own.name) ? `http://127.0.0.1:${port}` : undefined;
+    return isService && own.some(({ name }) => isGiven(environment, name)) ? `http://127.0.0.1:${port}` : undefined;
   }
 
   function credentialOf(service: ServiceName) {

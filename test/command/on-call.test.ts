@@ -58,6 +58,8 @@ describe('where commands find the services', () => {
     const inPod = readInstallation({ DATABASE_URL: 'postgres://db/signalbox', Broker__AuthToken, PORT: '8090' });
     expect(inPod.urlOf('webhook-relay')).to.equal('http://127.0.0.1:8090');
     expect(inPod.urlOf('webhook-intake')).to.equal(undefined);
+    for (const login of ['Console__AdminPassword', 'Console__AdminPasswordHash', 'Console__Oidc__Issuer', 'Console__ForwardAuth__Proxies'])
+      expect(readInstallation({ DATABASE_URL: 'postgres://db/signalbox', [login]: 'x' }).urlOf('console'), login).to.equal('http://127.0.0.1:8080');
     // The worker of mails has a token of listings, and serves nothing.
     expect(readInstallation({ Listings__AccessTokens: 'a token of the listings' }).urlOf('listings')).to.equal(undefined);
   });
