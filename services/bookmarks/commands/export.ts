@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readSettings } from '../../platform/config/config.ts';
 import { describeError } from '../../platform/errors.ts';
+import { otherServer } from '../../platform/http/wire.ts';
 import { createProgress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { writeWhole } from '../../platform/process/whole-file.ts';
@@ -20,8 +21,10 @@ export const exportFile: Subcommand = {
   async run({ environment, rest: [file], stopping }) {
     const { address } = readSettings(environment, exportSettings);
     const { body, headers } = await ask(`${address}/api/export`, { signal: stopping });
-    if (!/^text\/html\b/.test(headers.get('content-type') ?? ''))
-      throw new Error(`the answer of ${address} is not one of the bookmark catalogue (no HTML): see whether ${exportSettings.address.name} is right`);
+    if (!/^text\/html\b/.test(headers.get('content-type') ?? '')) {
+      await body?.cancel(); // unread it would hold the process
+      throw otherServer({ address, service: 'the bookmark catalogue', setting: exportSettings.address.name }, 'no HTML');
+    }
     const progress = createProgress(process.stderr, undefined);
     try {
       await write(progress.count(body ?? []), file, stopping);

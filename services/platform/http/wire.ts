@@ -24,11 +24,14 @@ type Asked = { readonly address: string; readonly service: string; /** The one t
  * Looks at the outer members only: a service of another release may say more or less of each item.
  * @throws Error in words when another server listens at the address
  */
-export function requireAnswer<S extends Schema>(contract: S, text: string, { address, service, setting }: Asked): AnswerOf<S> {
+export function requireAnswer<S extends Schema>(contract: S, text: string, asked: Asked): AnswerOf<S> {
   const fault = faultOf(contract, text);
-  if (fault === undefined) return readAnswer(contract, text);
-  throw new Error(`the answer of ${address} is not one of ${service} (${fault}): see whether ${setting} is right`);
+  if (fault !== undefined) throw otherServer(asked, fault);
+  return readAnswer(contract, text);
 }
+
+export const otherServer = ({ address, service, setting }: Asked, fault: string): Error =>
+  new Error(`the answer of ${address} is not one of ${service} (${fault}): see whether ${setting} is right`);
 
 function faultOf(contract: Schema, text: string): string | undefined {
   const value = jsonIn(text);
