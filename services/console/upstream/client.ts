@@ -99,7 +99,7 @@ export function createUpstream(parts: UpstreamParts) {
       },
       /**
        * As `get`, for answers that are the same for everyone: while the service says by an entity tag that nothing has changed, it sends none.
-       * @param current the tag of an answer that this request got, where those of the service tell one state of all: with that of the kept one it is not asked
+       * @param current the tag of another answer to this request, where all of the service's lists share one: an answer kept with the same tag is given unasked
        */
       getKept: <S extends Schema>(path: string, contract: S, current?: string): Promise<AnswerOf<S>> => getKept(behalf, { path, contract, current }),
       /** As `get`, of a list that names its next page in the header `Link`: the cursor for `after`, null at the end. */

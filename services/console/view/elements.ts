@@ -10,7 +10,7 @@ export class VNode {
   readonly tag: string;
   readonly attributes: Attributes | null;
   readonly children: readonly ComponentChildren[];
-  /** As `binaryOf` gives it, where that was done before. */
+  /** Its HTML as `binaryOf` gives it, if `written` has kept that. */
   written: string | undefined;
 
   constructor(tag: string, attributes: Attributes | null, children: readonly ComponentChildren[]) {
@@ -94,7 +94,7 @@ class Markup {
   }
 }
 
-/** Texts that are made once for each name: a text that is glued anew each time is a piece more to copy. */
+/** Makes the text of each name once: one that is glued for each element is a piece more to copy. */
 function once(make: (name: string) => string): (name: string) => string {
   const made = new Map<string, string>();
   return (name) => {

@@ -32,7 +32,7 @@ export const list = page({
       include: query.dead && 'check',
       limit: pageRows,
     });
-    // Behind the list, whose tag says that they have not changed: beside it each would be asked for by each page.
+    // Asked for after the list, since its tag says whether they have changed: beside it every page would ask for both.
     const [counts, folders] = await Promise.all([countsOf(visit, tag), foldersOf(visit, tag)]);
     const tree = treeOf(folders, locale.format.compare);
     const mayChange = may('bookmarks', 'editor');

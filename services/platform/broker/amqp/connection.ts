@@ -31,7 +31,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const { log } = parts;
   let model: ChannelModel | null = null;
   let isPrepared = false;
-  /** The last one that was dropped for a new one. */
+  /** The one that `reconnect` closed last: each message that times out on it asks for that. */
   let dropped: ChannelModel | null = null;
   let lastFailure: string | null = null;
   let isClosing = false;

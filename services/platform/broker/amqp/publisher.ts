@@ -98,7 +98,7 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
     if (body.length > maxBytes) return pending.answer(tooLarge());
     try {
       isWritable = to.publish(target.exchange, target.routingKey, body, options, (error: Error | null) => {
-        // amqplib tells of a lost channel here first; what waits may fit the next one.
+        // amqplib tells of a lost channel here first, and one that nacks is replaced: what waits is for the next one.
         if (error !== null) channel = null;
         if (error !== null && isNack(error)) replace(to);
         unconfirmed.delete(pending);
