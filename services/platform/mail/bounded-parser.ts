@@ -51,6 +51,17 @@ export type ParseOptions = {
   readonly waitMs?: number;
 };
 
+/** A mail that waits for its turn. */
+type Waiting = {
+  readonly raw: Buffer;
+  readonly task: unknown;
+  readonly stopping: AbortSignal | undefined;
+  /** When it gives up, by `performance.now()`. */
+  readonly deadline: number;
+  /** The thread that was given it ahead of its turn. */
+  early: { readonly thread: ParserThread; readonly answer: Promise<ThreadAnswer> } | undefined;
+};
+
 /** @returns a parser that never rejects */
 export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserParts<S>) {
   const { module, data, result, parseMs = 5000, memoryMiB = 256, waitMs = 20_000 } = parts;
@@ -58,7 +69,8 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   const turns = createSemaphore(1);
   // The thread already holds the next small mails, so that it does not wait while its process is busy with those that it has parsed.
   const places = createSemaphore(8);
-  const waiting = new Set<{ readonly early: ReturnType<typeof hand> | undefined }>();
+  /** In the order of their turns. */
+  const waiting = new Set<Waiting>();
   const tooMuchMemory = refused(`parsing takes more than ${memoryMiB} MiB`);
   const tooLong = unavailable(`parsing takes longer than ${parseMs} ms`);
   let thread: ParserThread | undefined;
@@ -71,15 +83,27 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     return { thread, answer: thread.parse(raw, task) };
   }
 
-  /** Whether the thread holds all mails before this one, and this one does not give up before its turn: each is parsed in its own turn, at its own cost. */
-  const mayBeEarly = (leftMs: number) => leftMs >= (waiting.size + 1) * parseMs && [...waiting].every(({ early }) => early?.thread.hasEnded === false);
+  /**
+   * Gives the thread the mails that it parses next, each in its turn and at its own cost. It stops at a large one, and at one that may give up
+   * before its turn: the thread would parse that at the cost of the next.
+   */
+  function handAhead(): void {
+    let longestMs = 0;
+    for (const one of waiting) {
+      longestMs += parseMs;
+      if (one.early?.thread.hasEnded === false) continue;
+      if (one.raw.length > smallBytes || one.stopping?.aborted === true || one.deadline - performance.now() < longestMs) return;
+      one.early = hand(one.raw, one.task);
+    }
+  }
 
-  async function inTurn(early: ReturnType<typeof hand> | undefined, handAgain: () => ReturnType<typeof hand>): Promise<Parsed<z.output<S>>> {
+  async function inTurn({ raw, task, early }: Waiting): Promise<Parsed<z.output<S>>> {
     // The thread's limit counts its heap only; postal-mime keeps each line of a body in 2.6 KB outside of it.
     const before = process.memoryUsage.rss();
     const grownMiB = (since: number) => (process.memoryUsage.rss() - since) / mebibyte;
     // A thread that ended during the previous mail has not parsed this one.
-    const handed = early?.thread.hasEnded === false ? early : handAgain();
+    const handed = early?.thread.hasEnded === false ? early : hand(raw, task);
+    handAhead();
     const exceeded = Promise.withResolvers<typeof tooMuchMemory>();
     let watch: NodeJS.Timeout | undefined;
     let isUsable = false;
@@ -105,20 +129,19 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
     if (refusal !== undefined) return refused(refusal);
     const busy = unavailable('the parser was busy with other mails');
     const deadline = performance.now() + longestMs;
-    const leftMs = () => Math.max(deadline - performance.now(), 0);
     if (!(await places.acquire(1, longestMs))) return busy;
-    const early = raw.length <= smallBytes && stopping?.aborted !== true && mayBeEarly(leftMs()) ? hand(raw, task) : undefined;
-    const place = { early };
-    waiting.add(place);
-    const hasTurn = await turns.acquire(1, leftMs());
-    waiting.delete(place);
+    const mail: Waiting = { raw, task, stopping, deadline, early: undefined };
+    waiting.add(mail);
+    handAhead();
+    const hasTurn = await turns.acquire(1, Math.max(deadline - performance.now(), 0));
+    waiting.delete(mail);
     if (!hasTurn) {
       places.release(1);
       return busy;
     }
     try {
-      if (stopping?.aborted !== true) return await inTurn(early, () => hand(raw, task));
-      await early?.thread.end();
+      if (stopping?.aborted !== true) return await inTurn(mail);
+      await mail.early?.thread.end();
       return unavailable('the parser was stopped');
     } finally {
       turns.release(1);

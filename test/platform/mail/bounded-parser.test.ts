@@ -87,6 +87,17 @@ describe('a bounded parser', function () {
     expect(await parse('c')).to.deep.equal(parsed(1)); // the thread was parsing 'b'
   });
 
+  it('gives the thread the next mails again once a large one before them has its turn', async () => {
+    const parse = create();
+    const stopping = new AbortController();
+    const [large, before, after] = [parse(`\n\n${'x'.repeat(300_000)}`), parse('pause'), parse('a', stopping.signal)];
+    expect(await large).to.deep.equal(parsed(1));
+    await setImmediate();
+    stopping.abort();
+    expect([await before, await after]).to.deep.equal([parsed(2), { kind: 'unavailable', reason: 'the parser was stopped' }]);
+    expect(await parse('b')).to.deep.equal(parsed(1)); // the thread held 'a'
+  });
+
   it('refuses unread what breaks a limit', async () => {
     expect(await create()(`To: ${'a@b.c,'.repeat(1001)}`)).to.deep.equal({ kind: 'refused', reason: 'more than 1000 recipients' });
   });
