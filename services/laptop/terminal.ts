@@ -152,6 +152,8 @@ const Line = z.looseObject({
   job: z.string().optional(),
   step: z.string().optional(),
   file: z.string().optional(),
+  /** A broker has a connection of its own for consumers. */
+  side: z.string().optional(),
   reason: z.string().optional(),
   /** By the name of a readiness check: why it fails. */
   checks: z.record(z.string(), z.string()).optional(),
@@ -164,7 +166,7 @@ const isLoss = ({ msg = '' }: Line) =>
     msg,
   );
 const isReturn = ({ msg = '' }: Line) => /^(connected to the (embedded )?broker|database available again)$/.test(msg);
-const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)}`;
+const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)} ${line.side ?? ''}`;
 /** The same for lines that differ in time and reason only. */
 const keyOf = (line: Line) => `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
 

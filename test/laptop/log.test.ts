@@ -70,4 +70,20 @@ describe('the log in a terminal', () => {
     await eventually(() => expect(lines).to.have.length(1), { withinMs: 10_000 }).finally(() => clearInterval(attempts));
     await logs.close();
   });
+
+  it('says that the connection of the consumers is lost, although the other one is back', async () => {
+    const lines: string[] = [];
+    const logs = openLogs(join(temporaryDirectory('logs'), 'log'), {
+      level: 'info',
+      isQuiet: () => false,
+      print: (text) => void lines.push(text),
+      delayMs: 50,
+    });
+    const log = logs.logFor('webhook-intake').child({ connection: 'BROKER_URL_1' });
+    log.warn('lost the broker connection, reconnecting');
+    log.child({ side: 'consumers' }).warn('lost the broker connection, reconnecting');
+    log.info('connected to the broker');
+    await eventually(() => expect(lines).to.have.length(1), { withinMs: 10_000 });
+    await logs.close();
+  });
 });
