@@ -4,7 +4,7 @@
 #
 #   scripts/clients.sh FOLDER [npm|python]
 set -euo pipefail
-(($# == 1 || $# == 2)) || { sed -n '2,5s/^#\( \|$\)//p' "$0" >&2; exit 2; }
+{ (($# == 1 || $# == 2)) && [[ $1 != -* ]]; } || { sed -n '2,5s/^#\( \|$\)//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 out=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -70,7 +70,7 @@ export async function returnDeadLetters({ lookAt = mostLookedAt, clock = () => n
   const failures: Error[] = [];
   for (const { name, url } of await brokers.read(false)) {
     if (stopping.aborted) return;
-    const broker = connectBroker(url, forgeTopology, { log, name: 'signalbox maintenance', queueType: config.queueType });
+    const broker = connectBroker(url, forgeTopology, { log: log.child({ connection: name }), name: 'signalbox maintenance', queueType: config.queueType });
     const isDue = (deadLetter: DeadLetter) => {
       stopping.throwIfAborted();
       return isDueForReturn(deadLetter, clock().getTime());
