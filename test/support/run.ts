@@ -42,9 +42,9 @@ const again = process.env['CI'] ? results.filter(({ counts }) => counts.failed >
 const groupsAgain = again.map(({ file }) => [file]);
 for (const result of [...results.filter((each) => !again.includes(each)), ...(await runAll(groupsAgain, 1))]) count(result);
 for (const { file, failures } of again) summary.push(`failed once, ran again: ${file}`, ...failures);
-// One that has ended is left out, and so are all where there is no /proc.
+// A server that has ended is left out, and so are all where there is no /proc.
 const measurable = (await servers.running()).filter(({ pid }) => existsSync(`/proc/${pid}/stat`));
-const usedByServers = measurable.map(({ name, pid }) => `${name} ${seconds(processorMsBelow(pid))} s`);
+const usedByServers = measurable.map(({ name, pid }) => `${name} ${seconds(processorMsBelow(pid))}`);
 if (usedByServers.length > 0) process.stdout.write(`\nseconds of the processor: ${usedByServers.join(', ')}\n`);
 await closeAll().catch((error: unknown) => fail(String(error)));
 if (summary.length > 0) summary.unshift(summaryLine);
