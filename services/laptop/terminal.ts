@@ -115,8 +115,11 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
     for (const key of loss.shown) shownAt.delete(key);
   }
   const write = (text: string) => {
+    const isInfo = text.includes('"level":"info"');
+    // Nearly all of these are about requests, each of which would take longer.
+    if (isInfo && !saysReturn.test(text)) return;
     const line = Line.parse(JSON.parse(text));
-    if (line.level === 'info') return isReturn(line) ? showReturn(line) : undefined;
+    if (isInfo) return showReturn(line);
     if (line.level === 'error') errors += 1;
     if (line.level === 'fatal' || line.service === ofPostgres) return show(line);
     if (isQuiet()) return;
@@ -165,7 +168,7 @@ const isLoss = ({ msg = '' }: Line) =>
   /^(connecting to the (embedded )?broker failed|lost the (broker connection|connection to the embedded broker)|database unavailable, deliveries are spooled)/.test(
     msg,
   );
-const isReturn = ({ msg = '' }: Line) => /^(connected to the (embedded )?broker|database available again)$/.test(msg);
+const saysReturn = /"msg":"(connected to the (embedded )?broker|database available again)"/;
 const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)} ${line.side ?? ''}`;
 /** The same for lines that differ in time and reason only. */
 const keyOf = (line: Line) => `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;

@@ -6,6 +6,13 @@ import { eventually } from '../support/wait.ts';
 
 const line = (members: object) => ({ level: 'error', time: '2026-03-15T12:00:00.000Z', service: 'webhook-relay', msg: 'failed, retrying', ...members });
 
+/** `lines` are those of the terminal, without their time. */
+function open(delayMs: number) {
+  const lines: string[] = [];
+  const print = (text: string) => void lines.push(text.slice(9).trimEnd());
+  return { lines, logs: openLogs(join(temporaryDirectory('logs'), 'log'), { level: 'info', isQuiet: () => false, print, delayMs }) };
+}
+
 describe('the log in a terminal', () => {
   it('says which connection failed and why', () => {
     expect(forPeople(line({ broker: 'BROKER_URL_2', reason: 'nothing listens there' }))).to.equal(
@@ -36,9 +43,7 @@ describe('the log in a terminal', () => {
   });
 
   it('says that a connection is lost and that it is back, as often as that happens, but nothing of one that was away for a moment', async () => {
-    const lines: string[] = [];
-    const print = (text: string) => void lines.push(text.slice(9).trimEnd());
-    const logs = openLogs(join(temporaryDirectory('logs'), 'log'), { level: 'info', isQuiet: () => false, print, delayMs: 50 });
+    const { lines, logs } = open(50);
     const log = logs.logFor('webhook-relay').child({ broker: 'BROKER_URL_1' });
     const lost = 'error webhook-relay: connecting to the broker failed, retrying (BROKER_URL_1: nothing listens there)';
     const back = 'info  webhook-relay: connected to the broker (BROKER_URL_1)';
@@ -57,13 +62,7 @@ describe('the log in a terminal', () => {
   });
 
   it('says that a connection is lost whose reason changes with each attempt', async () => {
-    const lines: string[] = [];
-    const logs = openLogs(join(temporaryDirectory('logs'), 'log'), {
-      level: 'info',
-      isQuiet: () => false,
-      print: (text) => void lines.push(text),
-      delayMs: 200,
-    });
+    const { lines, logs } = open(200);
     const log = logs.logFor('webhook-relay').child({ broker: 'BROKER_URL_1' });
     let attempt = 0;
     const attempts = setInterval(() => log.error({ reason: `attempt ${(attempt += 1)}` }, 'connecting to the broker failed, retrying'), 20);
@@ -72,13 +71,7 @@ describe('the log in a terminal', () => {
   });
 
   it('says that the connection of the consumers is lost, although the other one is back', async () => {
-    const lines: string[] = [];
-    const logs = openLogs(join(temporaryDirectory('logs'), 'log'), {
-      level: 'info',
-      isQuiet: () => false,
-      print: (text) => void lines.push(text),
-      delayMs: 50,
-    });
+    const { lines, logs } = open(50);
     const log = logs.logFor('webhook-intake').child({ connection: 'BROKER_URL_1' });
     log.warn('lost the broker connection, reconnecting');
     log.child({ side: 'consumers' }).warn('lost the broker connection, reconnecting');
