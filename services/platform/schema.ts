@@ -174,7 +174,7 @@ export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys, or
   }
   return textFor(read, `must be ${origin}`)
     .optional()
-    .meta({ override: { type: 'string' }, description: origin.replace('the', 'The') });
+    .meta({ override: { type: 'string' }, description: 'The `next` of another page of this list' });
 }
 
 /** Whether a text can be an id. */
