@@ -7,8 +7,8 @@ import { wrap } from '../figures.ts';
 import { installationSettings, readInstallation, Refused } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State } from './finding.ts';
-import { serverChecks, serverSettings } from './servers.ts';
 import { secretChecks } from './secrets.ts';
+import { serverChecks, serverSettings } from './servers.ts';
 import { serviceChecks } from './services.ts';
 
 /** Longer than each question of a check may take. */
