@@ -24,16 +24,8 @@ export function createSharedServers(start: Readonly<Record<string, () => Promise
   return {
     /** The servers that a file asked for and that could be started. */
     async running(): Promise<readonly { readonly name: string; readonly pid: number }[]> {
-      const all = await Promise.all(
-        [...started].map(async ([name, server]) => ({
-          name,
-          pid: await server.then(
-            ({ pid }) => pid,
-            () => undefined,
-          ),
-        })),
-      );
-      return all.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }]));
+      const all = await Promise.allSettled([...started].map(async ([name, server]) => ({ name, pid: (await server).pid })));
+      return all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     },
     answerTo(child: ChildProcess): void {
       child.on('message', (question: Question) => void answer(question).then((answer) => child.connected && child.send(answer)));
