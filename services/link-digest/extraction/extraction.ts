@@ -1,6 +1,6 @@
 // Extracts the links of a mail, each once, with its best title and its authors. Pure.
 import { identityOf } from '../../platform/mail/url-identity.ts';
-import { decode, placeOf } from '../../platform/mail/wrappers.ts';
+import { decode, parametersOf, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
 import { isNoise, isNoisePage } from './noise.ts';
@@ -90,13 +90,18 @@ function isOfSender({ hostname }: URL, from: string | null): boolean {
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
 }
 
-/** True for the address of a click counter: a segment of its path is a key, where other addresses have words. */
-function isClickCounter({ pathname }: URL): boolean {
-  return pathname.split('/').some((segment) => segment.length >= 16 && /\d/.test(segment) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(segment));
+/** True for the address of a click counter: a segment of its path is a key, where other addresses have words, or a parameter is a long one. */
+function isClickCounter(url: URL): boolean {
+  const isKey = (part: string) => part.length >= 16 && /\d/.test(part) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(part);
+  return url.pathname.split('/').some(isKey) || parametersOf(url).some((parameter) => /=(?=.*\d)[\w.%~+-]{32,}=*$/.test(parameter));
 }
 
+/** HTML that a script sent as text. */
+const isPage = /^\s*(?:<!doctype html|<html)\b/i;
+
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {
-  return html === null || html.trim() === '' ? linksOfText(text ?? '', rules.genericTexts) : linksOfHtml(html, rules);
+  if (html !== null && html.trim() !== '') return linksOfHtml(html, rules);
+  return isPage.test(text ?? '') ? linksOfHtml(text ?? '', rules) : linksOfText(text ?? '', rules.genericTexts);
 }
 
 function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {

@@ -1,6 +1,7 @@
 // Tells links that no reader wants: social hosts, unsubscribe, preferences and view-in-browser, the platform's own pages. Pure.
 import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
+import { fold, isAnnounced, isAnnouncement, isMailAction } from './other-languages.ts';
 import type { Rules } from './rules.ts';
 
 /** Decides by the address. @param url the identity */
@@ -16,11 +17,20 @@ export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms 
 /** Decides by the candidate in the mail. @param isOfSender whether it leads to a host of the mail's sender */
 export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender: boolean, rules: Rules): boolean {
   const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
-  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && rules.droppedPhrases.test(line()));
+  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && isDroppedLine(line(), rules));
 }
 
-const isDroppedText = (text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean =>
-  text !== '' && (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.test(text)));
+const isDroppedLine = (line: string, { droppedPhrases }: Rules): boolean => droppedPhrases.test(line) || isAnnounced(fold(line));
+
+/** Longer texts are no button, and no sentence that says what a click does. */
+const longestAction = 160;
+
+function isDroppedText(text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean {
+  if (text === '' || text.length > longestAction) return false;
+  if (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.test(text))) return true;
+  const folded = fold(text);
+  return isMailAction(folded) || isAnnouncement(folded);
+}
 
 /** Segments that may follow a dropped one, a recipient's key or a kind of mail: `/unsubscribe/7f3a`, `/preferences/emails`. `/webview/performance` is a page. */
 const follows = /\d|^.{20,}$|^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;

@@ -52,7 +52,7 @@ const substack: Platform = {
   pages: [
     /^substack\.com\/(?:@|%40)[^/]+$/,
     /^substack\.com$/,
-    /^substack\.com\/(?:account|settings|profile|signup|sign-in|app|app-link|inbox|notes|redirect|refer|discover|leaderboard)(?:\/|$)/,
+    /^substack\.com\/(?:account|settings|profile|signup|sign-in|app|app-link|inbox|notes|refer|discover|leaderboard)(?:\/|$)/,
     /^[\w-]+\.substack\.com\/(?:account|subscribe|about|leaderboard|action\/.*)$/,
     /^[\w-]+\.substack\.com\/p\/[^/]+\/comments?$/,
   ],
@@ -72,10 +72,12 @@ export const defaultRules: Rules = {
   droppedClasses: ['footer', 'social', 'unsubscribe'],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`
-    unsubscribe unsub optout disableemail abmelden desabonner desinscription darsedebaja afmelden
+    unsubscribe unsub optout disableemail abmelden abmeldung abbestellen austragen desabonner desabonnement desinscrire desinscription darsedebaja
+    cancelarsuscripcion disiscriviti disiscrizione cancellati afmelden uitschrijven wypisz descadastrar cancelarinscricao cancelarassinatura
     preferences emailpreferences mailpreferences preferencecenter preferencescenter managepreferences updatepreferences subscriptionpreferences
     notificationpreferences communicationpreferences managesubscription managesubscriptions emailsettings notificationsettings
-    viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion`),
+    viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion webansicht onlineansicht versionenligne versionweb
+    versiononline webversie`),
   droppedTexts: [
     /^(?:please )?(?:click here to |you can )?(?:unsubscribe|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
     new RegExp(
@@ -92,21 +94,16 @@ export const defaultRules: Rules = {
     /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
     /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
-    /^(?:hier |jetzt |zum )?(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)(?: klicken)?[.!]?$|^(?:hier )?(?:zur |als |in der )?(?:online|web|browser)[ -]?(?:version|ansicht)(?: (?:ansehen|anzeigen|öffnen))?[.!]?$/i,
     /^unsubscribe (?:me|from (?:all|everything)|all)[.!]?$|^(?:i )?(?:do(?:n['’]t| not) |no longer )want(?: to (?:receive|get))? (?:these|our|such|any more) (?:e-?mails?|newsletters?|messages?).?$/i,
     /^(?:(?:having )?(?:trouble|problems?|difficulty)|can['’]?(?:no)?t|unable to) (?:viewing|reading|seeing|see|view|read|with) (?:this|the) (?:e-?mail|newsletter|message|issue)\b.{0,60}$|^is this (?:e-?mail|newsletter|message) not displaying\b.{0,40}$/i,
+    // Offers of the newsletter itself, and the service that sent it.
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+|(?:safely|one-click|click(?: here)? to) unsubscribe|(?:is this |this )?e-?mail not (?:displaying|displayed|showing)(?: correctly| properly)?)[.!?]?$/i,
     /^why (?:did i|am i|do i) (?:get|getting|receive|receiving)(?: this| these)?(?: e-?mails?| newsletters?| messages?)?.?$|^(?:add us to your (?:address book|contacts|safe senders?(?: list)?)|whitelist us)[.!]?$|^(?:change|update)(?: (?:your|my))? e-?mail(?: address)?[.!]?$|^forward(?: (?:this|it)(?: (?:e-?mail|newsletter|issue))?)?(?: to (?:a friend|someone|a colleague))?$/i,
-    // German, French, Spanish, Portuguese, Italian, Dutch, Swedish, Norwegian, Danish, Polish.
-    /^(?:(?:bitte )?(?:hier klicken|klicken sie (?:bitte )?hier|klicke hier|klick hier)),? um .{0,30}\b(?:abzumelden|abmelden|abzubestellen|abbestellen|auszutragen)[.!]?$|^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
-    /^désabonnez[- ]vous(?: ici)?$|^(?:se|me|vous) (?:désabonner|désinscrire) ici$|^voir la version (?:en ligne|web)$|^ver (?:la |a )?versión (?:online|en línea|web)$|^ver (?:a )?versão (?:online|web)$|^(?:cancella|annulla) (?:la |l['’])?(?:iscrizione|sottoscrizione)$/i,
-    /^bekijk (?:de |deze )?(?:online|web)[- ]?versie$|^(?:voorkeuren|instellingen) (?:aanpassen|bijwerken)$|^(?:avmeld(?:a|ing)?|avregistrera|avprenumerera|avsluta (?:din )?prenumeration(?:en)?|meld (?:deg |dig )?av|afmeld(?: nyhedsbrev(?:et)?)?|visa i webbläsaren?|vis i (?:nettleser(?:en)?|browser(?:en)?)|wypisz się|zrezygnuj z subskrypcji|zobacz w przeglądarce)[.!]?$/i,
-    /^(?:(?:vom |den )?newsletter )?(?:abmelden|abbestellen|austragen)$|^(?:profil|einstellungen|abo)(?: (?:ändern|bearbeiten|verwalten))?$|^(?:im browser (?:ansehen|anzeigen|öffnen|lesen)|online[ -](?:ansehen|lesen|version)|webversion)$/i,
-    /^(?:se )?(?:désabonner|désinscrire)$|^(?:me |vous )(?:désabonner|désinscrire)$|^désinscription$|^(?:gérer|modifier) (?:mes|vos|les) (?:préférences|abonnements?)$|^(?:voir|lire|afficher|ouvrir)(?: (?:cet|ce|la|l['’]))?(?: ?e?-?mail| message| newsletter| lettre)? (?:en ligne|dans (?:le|votre|un) navigateur)$|^version en ligne$/i,
-    /^(?:darse|darme|date) de baja$|^cancelar (?:la |tu |su |a |sua )?(?:suscripción|subscrição|inscrição|assinatura)$|^(?:gestionar|administrar|cambiar|gerir|gerenciar)(?: (?:mis|tus|sus|as|suas))? (?:preferencias|suscripciones|preferências)$|^ver (?:en|no) (?:el |tu |su )?navegador$|^(?:ver|leer|ler) (?:en línea|online)$/i,
-    /^(?:annulla (?:l['’])?iscrizione|disiscriviti|cancellati)$|^gestisci (?:le )?preferenze$|^(?:visualizza|leggi|apri) (?:nel browser|online)$|^(?:afmelden|uitschrijven|voorkeuren (?:beheren|wijzigen))$|^bekijk (?:online|in (?:je |uw )?browser)$|^lees online$/i,
+    // Swedish, Norwegian, Danish, and German sentences; other-languages.ts has the rest.
+    /^(?:avmeld(?:a|ing)?|avregistrera|avprenumerera|avsluta (?:din )?prenumeration(?:en)?|meld (?:deg |dig )?av|afmeld(?: nyhedsbrev(?:et)?)?|visa i webbläsaren?|vis i (?:nettleser(?:en)?|browser(?:en)?))[.!]?$|^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
   ],
   senderTexts:
-    /^(?:preferences|settings|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
+    /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
   droppedPhrases:
     /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
   genericTexts: new RegExp(
@@ -118,7 +115,7 @@ export const defaultRules: Rules = {
         'this|link|more|source|article|full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|via|\\d+',
         '\\d+ min(?:ute)?s?(?: read)?',
         '(?:get|buy|book) (?:your )?(?:tickets?|a (?:seat|place))|(?:buy|book|order|shop|register|download)(?: now)?|rsvp',
-        'weiterlesen|mehr(?: lesen| erfahren| dazu)?|hier(?: lesen| klicken)?|zum artikel|jetzt lesen',
+        'weiterlesen|(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|clicca(?:re)? qui|klik hier|(?:kliknij )?tutaj|(?:clique|clicando) aqui|mehr(?: lesen| erfahren| dazu)?|hier(?: lesen| klicken)?|zum artikel|jetzt lesen',
         'lire (?:la suite|plus|l.article)|en savoir plus|ici|la suite',
         'leer más|ver más|seguir leyendo|más información|aquí|ler mais|saiba mais|continuar lendo|aqui',
         'leggi (?:tutto|di più|l.articolo)|continua(?: a leggere)?|qui|lees (?:meer|verder)|meer lezen|czytaj (?:więcej|dalej)|läs mer|læs mere|les mer|lue lisää',

@@ -14,7 +14,7 @@ export type ReadMail = ParsedMail & {
 export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
   const { subject, from, to, html, text, headers, messageId, attachments } = await readMail(raw);
   return {
-    subject: subject?.trim() ? subject : null,
+    subject: oneLine(subject),
     messageId: readMessageId(messageId),
     date: readDate(headers.find(({ key }) => key === 'date')?.value),
     from: (from ? addressesOf(from) : [])[0] ?? null,
@@ -24,6 +24,12 @@ export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
     unsubscribe: headers.flatMap(({ key, value }) => (key === 'list-unsubscribe' ? targetsOf(value) : [])),
     attached: attachedMails(attachments),
   };
+}
+
+/** Null for a blank one. */
+function oneLine(subject = ''): string | null {
+  const line = subject.replace(/\s+/g, ' ').trim();
+  return line === '' ? null : line;
 }
 
 /** The identifier without its brackets (RFC 5322 section 3.6.4); null where there is none. */

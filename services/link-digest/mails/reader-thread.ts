@@ -1,8 +1,10 @@
 // The thread that parses mails one after the other and extracts their links, so that hostile HTML does not block the process. It gets nothing but their bytes.
 import { brotliCompressSync, constants } from 'node:zlib';
 import { isObject } from '../../platform/json.ts';
+import { headLength } from '../../platform/mail/limits.ts';
 import { serveParser } from '../../platform/mail/parser-thread.ts';
 import { linksOf } from './links.ts';
+import { withoutLead } from '../../platform/mail/read-mail.ts';
 import { parseMail } from './parser.ts';
 import type { FoundNewsletter } from './reader.ts';
 import { showMail } from './shown-mail.ts';
@@ -13,7 +15,16 @@ const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROT
 /** More than any roundup has. Each link is a row, and storing many delays other mails. */
 const maxLinks = 2000;
 
+/** A mail begins with a header field, or the line that separates mails of an mbox; a few programs write something else before. */
+function isMail(raw: Uint8Array): boolean {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
+  const head = withoutLead(bytes);
+  const fields = head.toString('latin1', 0, headLength(head));
+  return /^(?:>?From |[\w.-]+[ \t]*:(?!\/\/))/i.test(fields) || /^(?:from|subject|date|received|message-id|mime-version|content-type)[ \t]*:/im.test(fields);
+}
+
 async function readNewsletter(raw: Uint8Array): Promise<FoundNewsletter> {
+  if (!isMail(raw)) throw new Error('it has no header, so it is no mail');
   const mail = await parseMail(raw);
   const links = await linksOf(mail);
   if (links.length > maxLinks) throw new Error(`more than ${maxLinks} links`);

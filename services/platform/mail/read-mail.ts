@@ -6,10 +6,10 @@ export type MailText = Pick<Email, 'subject' | 'html' | 'text'>;
 
 /** @throws Error for a mail nested deeper, or with longer headers, than any that people read */
 export async function readMail(raw: Uint8Array, options: Pick<PostalMimeOptions, 'forceRfc822Attachments'> = {}): Promise<Email> {
-  const parse = (bytes: Uint8Array) => PostalMime.parse(bytes, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, ...options });
-  const mail = await parse(raw);
+  const bytes = withoutLead(Buffer.from(raw.buffer, raw.byteOffset, raw.length));
+  const parse = (one: Uint8Array) => PostalMime.parse(one, { maxNestingDepth: 50, maxHeadersSize: maxHeadBytes, ...options });
+  const mail = await parse(bytes);
   if (!isDoubtful(mail)) return mail;
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
   const labels = labelsOf(bytes);
   const asUtf8 = labels.every(isUtf8) ? mail : await parse(withCharset(bytes, 'utf-8'));
   const otherLabel = labels.find((label) => !isUtf8(label) && isKnown(label)) ?? 'windows-1252';
@@ -18,6 +18,13 @@ export async function readMail(raw: Uint8Array, options: Pick<PostalMimeOptions,
   const [subject, html, text] = [best((one) => one.subject), best((one) => one.html), best((one) => one.text)];
   return { ...mail, ...(subject !== undefined && { subject }), ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
 }
+
+/** Without the byte order mark and the empty lines that scripts write before the header. */
+export function withoutLead(raw: Buffer): Buffer {
+  const [lead = ''] = /^(?:\xef\xbb\xbf)?[\r\n]*(?=[\w.-]+[ \t]*:(?!\/\/))/.exec(raw.toString('latin1', 0, mostLead)) ?? [];
+  return raw.subarray(lead.length);
+}
+const mostLead = 200;
 
 /** Whether one of its texts may be in another character set than was declared: it is not ASCII. */
 const isDoubtful = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some((one) => hasOthers.test(one));

@@ -60,11 +60,13 @@ export function decode(text: string): string {
 export const parametersOf = (url: URL): readonly string[] => url.search.slice(1).split('&');
 export const nameOf = (parameter: string): string => decode(parameter.split('=', 1)[0] ?? '');
 
-/** The first http or https address among the values of these parameters; names are in lower case. */
+/** The first http or https address among the values of these parameters; names are in lower case. A forwarded text may keep `&amp;`. */
 const valueOf = (url: URL, ...names: readonly string[]): string | undefined =>
   names
-    .flatMap((name) => parametersOf(url).filter((parameter) => nameOf(parameter).toLowerCase() === name))
+    .flatMap((name) => parametersOf(url).filter((parameter) => nameOf(parameter).toLowerCase().replace(/^amp;/, '') === name))
     .map((parameter) => decode(parameter.slice(parameter.indexOf('=') + 1)))
+    // Encoded twice by one gateway behind the other.
+    .map((value) => (/^https?%3a/i.test(value) ? decode(value) : value))
     .find((value) => readUrl(value) !== undefined);
 
 const rawValueOf = (url: URL, name: string): string =>
@@ -142,7 +144,7 @@ const proofpointV3: Wrapper['target'] = (_, { href }) => {
 const wrappers: readonly Wrapper[] = [
   // Platforms.
   { at: /^medium\.com\/r$/, target: parameter('url') },
-  { at: /^medium\.com\/m\/global-identity(?:-\d)?$/, target: parameter('redirecturl') },
+  { at: /^[^/]+\/m\/global-identity(?:-\d)?$/, target: parameter('redirecturl') }, // Medium, on domains of publications too
   { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, target: base64Member('e') },
   { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
   { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
@@ -158,6 +160,18 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:html\.)?duckduckgo\.com\/l$/, target: parameter('uddg') },
   { at: /^(?:www\.)?vk\.com\/away\.php$/, target: parameter('to') },
   { at: /^t\.umblr\.com\/redirect$/, target: parameter('z') },
+  { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/amp\/(?:s\/)?([^/]+\.[^/]+\/.+)$/, target: ([, page = ''], { search }) => `https://${page}${search}` },
+  { at: /^(?:www\.)?facebook\.com\/flx\/warn$/, target: parameter('u') },
+  { at: /^(?:www\.)?tiktok\.com\/link\/v2$/, target: parameter('target') },
+  { at: /^getpocket\.com\/redirect$/, target: parameter('url') },
+  { at: /^(?:checklink|click)\.mail\.ru\//, target: parameter('url', 'u') },
+  { at: /^link\.(?:zhihu\.com|juejin\.cn|csdn\.net)$/, target: parameter('target') },
+
+  // Affiliate networks.
+  { at: /^go\.(?:skimresources|redirectingat)\.com$|^(?:clk|clkuk)\.tradedoubler\.com\/click$/, target: parameter('url') },
+  { at: /^(?:www\.)?awin1\.com\/cread\.php$/, target: parameter('ued', 'p') },
+  { at: /^click\.linksynergy\.com\/deeplink$/, target: parameter('murl') },
+  { at: /^redirect\.viglink\.com$|^[\w-]+\.(?:pxf|sjv|evyy|ojrq)\.(?:io|net)\/c\/[\d/]+$/, target: parameter('u') },
 
   // Security gateways.
   { at: /(?:^|\.)safelinks\.protection\.(?:(?:partner\.)?outlook\.(?:com|de|cn)|office365\.us)(?:\/|$)/, target: parameter('url') },
@@ -169,13 +183,18 @@ const wrappers: readonly Wrapper[] = [
   { at: /^secure-web\.cisco\.com\/[^/]+\/(https?(?::|%3a).+)/i, target: ciscoTarget },
   { at: /\.trendmicro\.com\/wis\/clicktime\//, target: parameter('url') },
   { at: /\.protection\.sophos\.com$/, target: (_, url) => fromBase64(rawValueOf(url, 'u')) },
-  { at: /^protect\d*\.fireeye\.com\/(?:v\d\/)?url$/, target: parameter('u') },
+  { at: /^protect[\w-]*\.(?:fireeye|trellix)\.com\/(?:v\d\/)?url$/, target: parameter('u') },
   { at: /^clicktime\.(?:symantec\.com|cloud\.postoffice\.net)(?:\/|$)/, target: parameter('u') },
   { at: /^link\.edgepilot\.com\/s\//, target: parameter('u') },
   { at: /^scanmail\.trustwave\.com$/, target: parameter('u') },
   { at: /^[^/]+\/fmlurlsvc$/, target: parameter('url') },
+  {
+    at: /\.vadesecure\.com\/(?:safeproxy\/)?v\d$|^atpscan(?:\.[\w-]+)?\.hornetsecurity\.com(?:\/|$)|^urlsand\.(?:esvalabs\.)?com(?:\/|$)/,
+    target: parameter('u'),
+  },
+  { at: /^linklock\.titanhq\.com\/analyse$|^[\w-]+\.content\.exclaimer\.net$/, target: parameter('url') },
   { at: /^(?:url\.avanan\.click|protect\.checkpoint\.com)\/v2\//, target: underscored },
-  { at: /^deref-(?:gmx|web|mail)\.(?:net|com|de)\//, target: parameter('redirecturl') },
+  { at: /^deref-(?:gmx|web|mail|1und1)\.(?:net|com|de)\//, target: parameter('redirecturl') },
 
   // Mail services; most count clicks on hosts of their customers.
   { at: /\/C?L0\/(https?(?::|%3a)%2f%2f[^/]+)/i, target: percentEncoded }, // Amazon SES

@@ -361,6 +361,10 @@ describe('the authors that extract finds', () => {
 });
 
 describe('the links that extract finds in a mail of text', () => {
+  it('are those of the page where a script sent HTML as text', () => {
+    expect(inText('<html><body><a href="https://a.example/x">On queues</a></body></html>')).to.deep.equal([['https://a.example/x', 'On queues']]);
+  });
+
   const tables = [
     ['a title above the URL', `How to cook rice\n${url}`],
     ['a title and a description above the URL', `How to cook rice\nSlowly, with a lid on.\n${url}`],

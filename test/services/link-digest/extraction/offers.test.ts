@@ -4,6 +4,13 @@ import { extract } from '../../../../services/link-digest/extraction/extraction.
 
 const mail = { subject: null, date: null, from: 'weekly@news.example', to: null, text: null, unsubscribe: [] };
 
+const french = ['Pour vous désabonner, cliquez ici', 'Version web', 'Mettre à jour mes préférences', 'Gérer mon abonnement', 'Lien de désinscription'];
+const spanish = ['Anular la suscripción', 'Haz clic aquí para darte de baja', 'Ver este correo en tu navegador', 'Preferencias de correo'];
+const portuguese = ['Descadastrar', 'Cancelar a inscrição', 'Ver este e-mail no navegador', 'Atualizar preferências', 'Deixar de receber'];
+const italian = ['Clicca qui per disiscriverti', 'Visualizza questa email nel browser', 'Aggiorna le preferenze', 'Versione web'];
+const dutch = ['Schrijf je uit', 'Klik hier om je af te melden', 'Wijzig je voorkeuren', 'Bekijk deze e-mail in je browser', 'Webversie'];
+const polish = ['Anuluj subskrypcję', 'Kliknij tutaj, aby się wypisać', 'Wyświetl w przeglądarce', 'Zarządzaj subskrypcją', 'Ustawienia powiadomień'];
+
 describe('links behind a click counter', () => {
   const counter = 'https://click.counter.example/f/a/Zk1_2Q34567890abcdEFG';
   const kept = (texts: readonly string[]) => texts.filter((text) => extract({ ...mail, html: `<a href="${counter}">${text}</a>` }).length > 0);
@@ -12,20 +19,22 @@ describe('links behind a click counter', () => {
       ...['Unsubscribe me', 'unsubscribe from all', 'No longer want to receive these emails?', 'Having trouble viewing this email?'],
       ...['Trouble viewing this email? Click here', 'Why did I get this?', 'Add us to your address book', 'Change email address', 'Forward to a friend'],
       ...['Forward this email', 'Help Center', 'FAQ', 'Report abuse', 'Share on Facebook', 'Follow us', 'Tweet'],
+      ...['Upgrade to paid', 'Leave a comment', 'Give a gift subscription', 'Powered by beehiiv', 'Sent with Kit', 'One-click unsubscribe', 'Restack'],
     ],
     German: [
       ...['Hier klicken, um sich abzumelden', 'Klicken Sie hier, um den Newsletter abzubestellen', 'Wird diese E-Mail nicht richtig dargestellt?'],
-      ...['Datenschutzhinweise', 'Kontakt'],
+      ...['Datenschutzhinweise', 'Kontakt', 'Abmeldelink', 'Newsletter-Einstellungen', 'Profil aktualisieren', 'Diese E-Mail im Browser anzeigen'],
+      ...['Wenn Sie keine weiteren E-Mails erhalten möchten, klicken Sie hier', 'Web-Ansicht', 'Newsletter kündigen'],
     ],
-    French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité'],
-    Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias'],
-    Portuguese: ['Ver versão online', 'Política de privacidade'],
-    Italian: ['Cancella iscrizione', 'Informativa sulla privacy'],
-    Dutch: ['Bekijk de online versie', 'Voorkeuren aanpassen', 'Privacyverklaring'],
+    French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité', ...french],
+    Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias', ...spanish],
+    Portuguese: ['Ver versão online', 'Política de privacidade', ...portuguese],
+    Italian: ['Cancella iscrizione', 'Informativa sulla privacy', ...italian],
+    Dutch: ['Bekijk de online versie', 'Voorkeuren aanpassen', 'Privacyverklaring', ...dutch],
     Swedish: ['Avprenumerera', 'Avsluta prenumeration', 'Visa i webbläsaren'],
     Norwegian: ['Meld deg av', 'Vis i nettleser'],
     Danish: ['Afmeld nyhedsbrev', 'Vis i browser'],
-    Polish: ['Wypisz się', 'Zobacz w przeglądarce'],
+    Polish: ['Wypisz się', 'Zobacz w przeglądarce', ...polish],
   };
   for (const [language, texts] of Object.entries(offers)) it(`leave out what senders offer in ${language}`, () => expect(kept(texts)).to.deep.equal([]));
 
@@ -33,8 +42,35 @@ describe('links behind a click counter', () => {
     const pages = [
       ...['Preferences in political theory', 'How to unsubscribe from life', 'Contact lenses: a history', 'Help wanted', 'The FAQ that changed medicine'],
       ...['Sharing is caring', 'Following the money', 'Lire en ligne ou sur papier ?', 'Kontaktlinsen', 'Forward to the past', 'Why am I here?'],
+      ...['Abmelden von Facebook: so geht es', 'La version en ligne du Louvre', 'Cancelar contratos: guía', 'Cancellazione dei debiti: la guida'],
+      ...['Profil eines Mörders', 'Rezygnacja ministra', 'Instellingen van de staat', 'Warum wir keine Briefe mehr erhalten', 'Voli cancellati'],
       ...['Trouble with the view', 'Online-Versionen alter Bücher', 'Support for the strike', 'Visa i Sverige'],
     ];
     expect(kept(pages)).to.deep.equal(pages);
+  });
+
+  const sentences = [
+    'Wenn Sie diesen Newsletter nicht mehr erhalten möchten, klicken Sie bitte <a>hier</a>.',
+    'Si vous ne souhaitez plus recevoir nos messages, <a>cliquez ici</a>',
+    'Si no quieres recibir más correos, haz clic <a>aquí</a>',
+    'Se non vuoi più ricevere le nostre email <a>clicca qui</a>',
+    'Wil je geen e-mails meer ontvangen? <a>Klik hier</a>',
+    'Jeśli nie chcesz otrzymywać wiadomości, kliknij <a>tutaj</a>',
+    'Se não deseja receber mais e-mails, <a>clique aqui</a>',
+  ];
+  for (const sentence of sentences)
+    it(`are left out in “${sentence}”`, () =>
+      expect(extract({ ...mail, html: `<p>${sentence.replace('<a>', `<a href="${counter}">`)}</p>` })).to.deep.equal([]));
+
+  it('count by a key in a parameter, too', () => {
+    const html = `<a href="https://u1.ct.counter.example/ls/click?upn=${'u001.aB3-2F'.repeat(6)}">Preferences</a>`;
+    expect(extract({ ...mail, html })).to.deep.equal([]);
+  });
+});
+
+describe('links that Substack redirects', () => {
+  it('are kept where their target is known to its server only', () => {
+    const url = 'https://substack.com/redirect/f28899b5-8283-4255-b169-f4a9f1d4e24f?j=eyJ1IjoieCJ9.abc';
+    expect(extract({ ...mail, html: `<a href="${url}">The free press</a>` })).to.have.length(1);
   });
 });

@@ -41,6 +41,14 @@ describe('mails off the queue', function () {
     expect(await stored()).to.deep.equal([{ title: null, rejection: 'more than 1000 recipients' }]);
   });
 
+  it('that are no mails are refused: pages, JSON and texts without a header', async () => {
+    const handle = handlerOn(database.pool);
+    const reason = 'it has no header, so it is no mail';
+    for (const raw of ['<!DOCTYPE html>\n<a href="https://a.example/x">x</a>', '{"url":"https://a.example/x"}', 'see https://a.example/x', '\r\n\r\nx'])
+      expect(await handle([deliver(Buffer.from(raw))]), raw).to.deep.equal([{ deadLetter: reason }]);
+    expect(await stored()).to.deep.equal(Array.from({ length: 4 }, () => ({ title: null, rejection: reason })));
+  });
+
   describe('that are refused', () => {
     const rejecting = (eventsUrl: string | undefined) =>
       createArrivals(database.pool, { weights: readConfig(environmentOf(database.url)), clock: () => now, outbox: createOutbox({ eventsUrl }) });

@@ -9,6 +9,15 @@ describe('parseMail', () => {
     expect((await parse('Subject: =?utf-8?q?Caf=C3=A9_Weekly?=', ' =?utf-8?b?IOKAkyAjMTI=?=', '', 'x')).subject).to.equal('Café Weekly – #12');
   });
 
+  it('has a folded subject on one line', async () => {
+    expect((await parse('Subject:', ' Weekly', '\tissue  12', '', 'x')).subject).to.equal('Weekly issue 12');
+  });
+
+  it('reads a mail behind a byte order mark, empty lines or the line of an mbox', async () => {
+    for (const lead of ['\xef\xbb\xbf', '\r\n\r\n', 'From w@news.example Mon Mar  2 10:00:00 2026\r\n'])
+      expect(await parse(`${lead}From: w@news.example`, 'Subject: Weekly', '', 'x')).to.include({ subject: 'Weekly', from: 'w@news.example' });
+  });
+
   it('reads the Date header, whatever its zone', async () => {
     expect((await parse('Date: Sun, 22 Nov 2026 09:30:00 -0500 (EST)', '', 'x')).date).to.deep.equal(new Date('2026-11-22T14:30:00Z'));
   });

@@ -1,0 +1,78 @@
+// Leaving, preferences and the online version in German, French, Spanish, Italian, Dutch, Polish and Portuguese, as data: kinds of words, in lower case
+// and without accents. A text of such words alone is dropped, so a headline that has one of them stays.
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Any of them means leaving. */
+const leaving = words(`
+  abmelden abmeldung abmeldelink abzumelden abbestellen abbestellung abzubestellen austragen auszutragen
+  desabonner desabonnez desabonnement desinscrire desinscrivez desinscription desuscribir desuscribirse desuscribirme desuscribirte desuscribete
+  disiscriviti disiscrizione disiscriversi disiscriverti cancellati cancellarti afmelden uitschrijven wypisz wypisac descadastrar descadastre`);
+const leavingPhrase =
+  /\b(?:(?:dar|date|darse|darme|darte) de baja|schrijf (?:je|u) (?:hier )?uit|uit te schrijven|meld (?:je|u) (?:hier )?af|af te melden|(?:deixar|parar) de receber)\b/g;
+const ending = words(`
+  beenden kundigen annuler annulez resilier cancelar cancela cancele anular anula annulla cancella opzeggen anuluj zrezygnuj rezygnuj rezygnacja remover`);
+const managing = words(`
+  verwalten andern bearbeiten anpassen aktualisieren gerer gerez modifier modifiez changer mettre mettez gestionar gestiona administrar actualizar actualiza
+  cambiar cambia modificar modifica gestisci aggiorna wijzig wijzigen beheer beheren aanpassen bijwerken zarzadzaj zmien edytuj zaktualizuj
+  gerir gerenciar gerencie atualizar atualize alterar altere`);
+const subscriptions = words(`
+  abo abonnement abonnements inscription inscriptions suscripcion suscripciones iscrizione iscrizioni sottoscrizione subskrypcje subskrypcji subskrypcja
+  inscricao inscricoes assinatura assinaturas subscricao`);
+const settings = words(`
+  einstellungen praferenzen profil preferences parametres preferencias ajustes perfil preferenze impostazioni profilo voorkeuren instellingen gegevens
+  profiel preferencje preferencjami ustawienia ustawieniami configuracoes`);
+const seeing = words(`
+  ansehen anzeigen anschauen offnen lesen betrachten voir lire afficher affichez ouvrir consulter consultez visualiser visualisez ver veja leer lee abrir
+  visualizar visualize ler visualizza vedi leggi apri bekijk bekijken lees zobacz wyswietl otworz przeczytaj`);
+const online = words('browser browserze online web navigateur ligne navegador linea przegladarce webversion webansicht onlineversion webversie');
+const versions = words('version versione versao versie wersja wersje ansicht webversion webansicht onlineversion webversie');
+const mails = words(`
+  mail mails email emails newsletter newsletters newslettera courriel correo correos mensaje message messages messaggio mensagem nachricht nachrichten
+  nieuwsbrief bericht boletin infolettre lettre wiadomosc wiadomosci benachrichtigungen notifications notificaciones notifiche notificacoes meldingen
+  powiadomien`);
+const others = words(`
+  hier ici aqui qui tutaj lien klick klicke klicken sie bitte um sich von vom den der die das diese dieser diesen dem im in ihrem ihren ihr deinem dein zu zur zum
+  als cliquez clic pour vous me se de la le les l cet cette ce mes mon vos votre nos notre dans un une a d jour haz para te tu tus su sus mi mis este esta
+  el en los las del clicca per ti il lo i questa questo tuo tua tue nel della dalla al klik voor deze dit je uw u om te onze mijn van het een kliknij aby
+  sie z tego tej swoja swoje w mnie clique seu sua no na do da o as os e`);
+const all = [leaving, ending, managing, subscriptions, settings, seeing, online, versions, mails, others];
+
+const mostWords = 16;
+
+/** Without case and accents. */
+export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** @param text folded */
+export function isMailAction(text: string): boolean {
+  const found = text
+    .replace(leavingPhrase, ' abmelden ')
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word !== '');
+  if (found.length > mostWords || !found.every((word) => all.some((kind) => kind.has(word)))) return false;
+  const has = (kind: ReadonlySet<string>) => found.some((word) => kind.has(word));
+  const isChanged = (has(ending) && (has(subscriptions) || has(mails))) || (has(managing) && (has(subscriptions) || has(settings)));
+  return has(leaving) || isChanged || (has(settings) && has(mails)) || (has(online) && (has(seeing) || has(versions)));
+}
+
+/** Words before "click here" that mean leaving, or a mail that is hard to read. Matched against folded text. */
+const announcements = new RegExp(
+  [
+    String.raw`\b(?:newsletter|e-?mails?|mails?|nachrichten) (?:\w+ )?(?:nicht (?:mehr|langer)|keine) (?:\w+ )?(?:erhalten|bekommen|empfangen)`,
+    String.raw`\bkeinen? (?:\w+ )?(?:newsletter|e-?mails?|mails?|nachrichten) (?:\w+ )?(?:erhalten|bekommen|empfangen)`,
+    String.raw`\bnicht (?:richtig|korrekt|vollstandig) (?:angezeigt|dargestellt)`,
+    String.raw`\bne (?:(?:souhaitez|voulez|desirez) )?plus recevoir|\bs.affiche (?:pas|mal)|\bvoir (?:ce|cet|le) (?:e-?mail|mail|message) en ligne`,
+    String.raw`\bno (?:deseas?|quieres?) (?:seguir )?recib|\bdejar de recibir|\bno (?:se ve|ves|puedes? ver|visualizas?) (?:este|bien|correctamente)`,
+    String.raw`\bnon (?:vuoi|desideri) (?:piu )?ricevere|\bnon (?:visualizzi|vedi|riesci a (?:vedere|visualizzare|leggere)) (?:correttamente|bene|quest)`,
+    String.raw`\bgeen (?:\w+ )?(?:e-?mails?|mails?|nieuwsbrie(?:f|ven)|berichten) (?:meer )?(?:\w+ )?(?:ontvangen|krijgen)|\bniet (?:goed|correct) (?:weergegeven|leesbaar|zichtbaar)`,
+    String.raw`\bnie chcesz (?:\w+ )?(?:otrzymywac|dostawac)|\bnie wyswietla sie`,
+    String.raw`\bnao (?:deseja|quer|quiser|desejar) (?:mais )?(?:receber|continuar)|\bnao (?:consegue|esta) (?:ver|visualizar|vendo|visualizando)`,
+  ].join('|'),
+);
+const click = /\b(?:klick\w*|hier|cliquez|clic|aqui|clicca|qui|klik|hier|kliknij|tutaj|clique|ici)\b/;
+
+/** Whether a whole sentence is the link. @param text folded */
+export const isAnnouncement = (text: string): boolean => click.test(text) && announcements.test(text);
+
+/** Whether a link whose text says nothing is one of these by the line around it. @param line folded */
+export const isAnnounced = (line: string): boolean => announcements.test(line) || /\b(?:zum|zur) (?:abmelden|abbestellen|abmeldung)\b/.test(line);
