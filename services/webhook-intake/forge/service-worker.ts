@@ -53,12 +53,16 @@ function subjectNumber(payload: unknown): number | null {
   return number !== undefined && number > 0 && number <= maxInt ? number : null;
 }
 
-/** The objects that an event may be about, what says the most first. */
+/** The objects that an event may be about, by their place in the payload; what says the most first. */
 const subjects = [
   'comment',
   'review',
   'pull_request',
   'issue',
+  'sub_issue',
+  'parent_issue',
+  'blocked_issue',
+  'blocking_issue',
   'discussion',
   'release',
   'workflow_run',
@@ -71,6 +75,7 @@ const subjects = [
   'deployment',
   'milestone',
   'head_commit',
+  'merge_group.head_commit',
   'package',
   'registry_package',
   'label',
@@ -78,10 +83,22 @@ const subjects = [
   'rule',
   'repository_ruleset',
   'repository_advisory',
+  'exemption_request',
+  'projects_v2',
+  'projects_v2_status_update',
+  'personal_access_token_request',
+  'definition',
+  'build.error',
   'forkee',
   'team',
   'member',
-];
+  'membership.user',
+  'invitation',
+  'blocked_user',
+  'sponsorship.sponsor',
+  'marketplace_purchase.account',
+  'account',
+].map((place) => place.split('.'));
 /** Members that name an object, in the order of preference. */
 const titles = [
   'title',
@@ -94,32 +111,64 @@ const titles = [
   'environment',
   'login',
   'secret_type_display_name',
+  'secret_type',
+  'affected_package_name',
+  'token_name',
+  'property_name',
   'head_branch',
+];
+/** The account of an event without a repository. */
+const accounts = [['organization'], ['installation', 'account'], ['enterprise']];
+/** Where an event that renames or transfers has the name from before. */
+const formerNames = [
+  ['repository', 'name', 'from'],
+  ['owner', 'from', 'organization', 'login'],
+  ['owner', 'from', 'user', 'login'],
+  ['login', 'from'],
 ];
 
 type Told = Pick<LoggedEvent, 'event' | 'action' | 'repository' | 'sender'>;
 
 /** Total: members of another kind than expected count as absent. The texts are the payload's own; channels cut and escape them. */
 export function noticeOf({ event, action, repository, sender }: Told, payload: unknown): Notice {
-  const objects = [...subjects.flatMap((subject) => objectAt(payload, subject) ?? []), ...advisoryOf(payload), ...wikiPageOf(payload)];
+  const objects = [...subjects.flatMap((place) => objectAt(payload, ...place) ?? []), ...advisoryOf(payload), ...wikiPageOf(payload)];
   const first = (members: readonly string[]) => firstOf(members.flatMap((member) => objects.map((object) => textAt(object, member))));
   const number = integerAt(payload, 'pull_request', 'number') ?? integerAt(payload, 'issue', 'number');
-  const called = (first(titles) ?? textAt(payload, 'context') ?? textAt(payload, 'ref'))?.split('\n')[0];
+  const called = (first(titles) ?? textAt(payload, 'context') ?? textAt(payload, 'environment') ?? textAt(payload, 'ref'))?.split('\n')[0];
   const what = [event, action, number !== undefined && `#${number}`].filter(Boolean).join(' ');
-  const result = first(['conclusion', 'state']) ?? textAt(payload, 'state');
-  const lines = [sender !== null && `By ${sender}`, result !== undefined && `State: ${result}`, first(['body', 'description', 'message'])];
+  const place = repository ?? firstOf(accounts.map((account) => textAt(payload, ...account, 'login') ?? textAt(payload, ...account, 'slug')));
   return {
-    title: `${repository === null ? '' : `[${repository}] `}${what}${called === undefined ? '' : `: ${called}`}`,
-    text: lines.filter(Boolean).join('\n'),
+    title: `${place === undefined ? '' : `[${place}] `}${what}${called === undefined ? '' : `: ${called}`}`,
+    text: linesOf(payload, { sender, called, first }),
     url:
       firstOf([
         first(['html_url']),
         textAt(payload, 'compare'),
         textAt(payload, 'target_url'),
+        textAt(payload, 'repository_ruleset', '_links', 'html', 'href'),
+        textAt(payload, 'alert', 'external_reference'),
+        textAt(firstIn(memberAt(payload, 'security_advisory', 'references')), 'url'),
         textAt(payload, 'repository', 'html_url'),
         textAt(payload, 'installation', 'html_url'),
       ]) ?? null,
   };
+}
+
+type Titled = Pick<Told, 'sender'> & { readonly called: string | undefined; readonly first: (members: readonly string[]) => string | undefined };
+
+function linesOf(payload: unknown, { sender, called, first }: Titled): string {
+  const result = first(['conclusion', 'state']) ?? textAt(payload, 'state') ?? textAt(payload, 'build', 'status');
+  const member = textAt(payload, 'member', 'login');
+  const former = firstOf(formerNames.map((place) => textAt(payload, 'changes', ...place)));
+  return [
+    sender !== null && `By ${sender}`,
+    member !== undefined && member !== called && `Member: ${member}`,
+    former !== undefined && `Formerly: ${former}`,
+    result !== undefined && `State: ${result}`,
+    first(['body', 'description', 'message']),
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** The name of what an alert of Dependabot or of code scanning found. */
@@ -130,9 +179,9 @@ function advisoryOf(payload: unknown): JsonObject[] {
 
 /** The first page of an edited wiki. */
 function wikiPageOf(payload: unknown): JsonObject[] {
-  const pages = memberAt(payload, 'pages');
-  const page: unknown = Array.isArray(pages) ? pages[0] : undefined;
+  const page = firstIn(memberAt(payload, 'pages'));
   return isObject(page) ? [{ title: page['title'] ?? page['page_name'], body: page['summary'], html_url: page['html_url'] }] : [];
 }
 
+const firstIn = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 const firstOf = (texts: readonly (string | undefined)[]): string | undefined => texts.find((text) => text !== undefined);

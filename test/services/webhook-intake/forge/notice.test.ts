@@ -41,12 +41,46 @@ describe('the notice of a forge event', () => {
     ['status', { context: 'ci/lamps', target_url: 'https://ci.test/1', state: 'failure' }, 'ci/lamps', 'https://ci.test/1'],
     ['check_suite', { check_suite: { head_branch: 'red' } }, 'red', null],
     ['installation_repositories', { installation: { html_url: 'https://f.test/i' } }, '', 'https://f.test/i'],
+    ['merge_group', { merge_group: { head_commit: { message: 'Merge 7\n\nBody' } } }, 'Merge 7', null],
+    ['sub_issues', { sub_issue: { title: 'Lamp', html_url: 'https://f.test/2' }, parent_issue: { title: 'Signal' } }, 'Lamp', 'https://f.test/2'],
+    ['issue_dependencies', { blocked_issue: { title: 'Lamp' }, blocking_issue: { title: 'Wire' } }, 'Lamp', null],
+    ['secret_scanning_alert_location', { alert: { secret_type: 'a_token', html_url: 'https://f.test/a' } }, 'a_token', 'https://f.test/a'],
+    ['repository_vulnerability_alert', { alert: { affected_package_name: 'lamp', external_reference: 'https://n.test/1' } }, 'lamp', 'https://n.test/1'],
+    ['security_advisory', { security_advisory: { summary: 'Leak', references: [{ url: 'https://f.test/g' }] } }, 'Leak', 'https://f.test/g'],
+    ['repository_ruleset', { repository_ruleset: { name: 'main', _links: { html: { href: 'https://f.test/r' } } } }, 'main', 'https://f.test/r'],
+    ['page_build', { build: { status: 'errored', error: { message: 'No such theme' } } }, 'No such theme', null],
+    ['deployment_protection_rule', { environment: 'production' }, 'production', null],
+    ['organization', { membership: { user: { login: 'bea', html_url: 'https://f.test/bea' } } }, 'bea', 'https://f.test/bea'],
+    ['org_block', { blocked_user: { login: 'bea', html_url: 'https://f.test/bea' } }, 'bea', 'https://f.test/bea'],
+    ['projects_v2', { projects_v2: { title: 'Plan' } }, 'Plan', null],
+    ['personal_access_token_request', { personal_access_token_request: { token_name: 'lamps' } }, 'lamps', null],
   ];
   for (const [event, payload, called, url] of named) {
     it(`names and links what ${event} is about`, () => {
       const notice = noticeOf({ ...told, event, action: null }, payload);
       expect(notice).to.include({ title: `[railway/signals] ${event}${called && `: ${called}`}`, url });
     });
+  }
+
+  const accounts: readonly (readonly [title: string, payload: object])[] = [
+    ['[railway] team edited: lamps', { organization: { login: 'railway' }, team: { name: 'lamps' } }],
+    ['[railway] team edited', { installation: { account: { login: 'railway' } } }],
+    ['[railways] team edited', { enterprise: { slug: 'railways' } }],
+  ];
+  for (const [title, payload] of accounts) {
+    it(`names the account of an event without a repository: ${title}`, () =>
+      expect(noticeOf({ event: 'team', action: 'edited', repository: null, sender: 'ada' }, payload)).to.include({ title, text: 'By ada' }));
+  }
+
+  const texts: readonly (readonly [text: string, payload: object])[] = [
+    ['By ada\nMember: bea', { team: { name: 'lamps' }, member: { login: 'bea' } }],
+    ['By ada\nFormerly: lamps', { changes: { repository: { name: { from: 'lamps' } } } }],
+    ['By ada\nFormerly: bea', { changes: { owner: { from: { user: { login: 'bea' } } } } }],
+    ['By ada\nFormerly: tram', { changes: { login: { from: 'tram' } } }],
+    ['By ada\nState: errored', { build: { status: 'errored', error: {} } }],
+  ];
+  for (const [text, payload] of texts) {
+    it(`tells ${text.split('\n')[1]}`, () => expect(noticeOf(told, payload).text).to.equal(text));
   }
 
   it('has a title for every event of the forge', () => {
