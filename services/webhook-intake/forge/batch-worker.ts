@@ -48,8 +48,8 @@ export function createBatchWorker<Item>(work: BatchWork<Item>, parts: BatchWorke
     });
     for (const [delivery, outcome] of failed) {
       count(delivery, 'deadLetter' in outcome ? 'unreadable' : 'refused');
-      const message = 'deadLetter' in outcome ? 'storing a delivery failed, dead-lettered' : 'storing a delivery failed, retrying';
-      log.warn({ queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, message);
+      // The consumer logs a dead letter.
+      if ('retry' in outcome) log.warn({ queue, messageId: delivery.id, attempt: delivery.attempt, outcome }, 'storing a delivery failed, retrying');
     }
     return part.map((delivery) => failed.get(delivery) ?? 'ack');
   }

@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createBatchWorker } from '../../../../services/webhook-intake/forge/batch-worker.ts';
+import { Unreadable } from '../../../../services/webhook-intake/delivery.ts';
+import { captureLog } from '../../../platform/captured-log.ts';
 import { delivery } from '../deliveries.ts';
 
 const MiB = 1024 * 1024;
@@ -34,6 +36,18 @@ describe('a batch in which something fails', () => {
     const store = async (items: readonly unknown[]) => items.map(() => true);
     const outcomes = await createBatchWorker({ worker: 'service', queue: 'forge', read: readMost, store }, parts())(batch);
     expect(outcomes).to.deep.equal(['ack', { retry: 'unheard of' }, 'ack', 'ack', 'ack']);
+  });
+
+  it('is logged where it is tried again; the consumer logs a dead letter', async () => {
+    const { log, lines } = captureLog('warn');
+    const readMost = async (one: { readonly id: string }) => {
+      if (one.id === 'a') throw new Unreadable('the payload is not JSON');
+      if (one.id === 'b') throw new TypeError('unheard of');
+      return read(one);
+    };
+    const store = async (items: readonly unknown[]) => items.map(() => true);
+    await createBatchWorker({ worker: 'service', queue: 'forge', read: readMost, store }, { ...parts(), log })(batch);
+    expect(lines().map(({ messageId }) => messageId)).to.deep.equal(['b']);
   });
 
   const outages = { ECONNREFUSED: 'the server is away', EPROTO: 'TLS fails', CERT_HAS_EXPIRED: 'the certificate is old' };
