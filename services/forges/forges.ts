@@ -58,9 +58,9 @@ export function readIdentity(headers: IncomingHttpHeaders) {
 export const inGithubForm = (forge: Forge, event: string, payload: unknown): unknown =>
   forge.payloadOf && isObject(payload) ? forge.payloadOf(event, payload) : payload;
 
-/** The event in GitHub's word, and the payload in GitHub's form. */
+/** The event in GitHub's word, `unknown` where no header names one, and the payload in GitHub's form. */
 export function translate(forge: Forge, { event, eventType }: Pick<ForgeWords, 'event' | 'eventType'>, payload: unknown) {
-  const githubEvent = forge.eventOf ? forge.eventOf({ event, eventType, action: textAt(payload, 'action') ?? '' }) : event;
+  const githubEvent = (forge.eventOf ? forge.eventOf({ event, eventType, action: textAt(payload, 'action') ?? '' }) : event) || 'unknown';
   return { event: githubEvent, payload: inGithubForm(forge, githubEvent, payload) };
 }
 

@@ -21,5 +21,5 @@ export const github: Forge = {
     host: ['x-github-enterprise-host'],
   },
   signature: hubSignature,
-  otherSignatures: { 'X-Hub-Signature': 'it is HMAC-SHA1, which can be forged' },
+  otherSignatures: { 'X-Hub-Signature': 'it is HMAC-SHA1, which can be forged', 'X-Gogs-Signature': 'Gogs is not supported' },
 };

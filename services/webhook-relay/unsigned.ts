@@ -2,6 +2,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Forge } from '../forges/forge.ts';
 
+/** A header that tells of a sender whose deliveries are not taken here. */
+const elsewhere = new Map([
+  ['x-gitlab-event', 'GitLab'],
+  ['x-event-key', 'Bitbucket'],
+]);
+
 const digits = /^[0-9a-f]{64}$/i;
 
 export function describeFault({ name, signature: { header, form }, otherSignatures }: Forge, headers: IncomingHttpHeaders): string {
@@ -12,6 +18,9 @@ export function describeFault({ name, signature: { header, form }, otherSignatur
     return isOfForm
       ? 'The signature matches none of Forge__WebhookSecrets: the secret at the forge is another one, or a proxy changed the body.'
       : `The header ${header} is not ${form.prefix} and 64 hexadecimal digits.`;
+  }
+  for (const [named, sender] of elsewhere) {
+    if (headers[named] !== undefined) return `${sender} does not deliver to /Forge, but to the intake, as a source of your own: docs/sources.md.`;
   }
   // Without a secret some forges send the headers with an algorithm and no digest.
   const other = Object.keys(otherSignatures).find((named) => valueOf(named).replace(/^\w+=/, '') !== '');

@@ -167,6 +167,16 @@ describe('POST /Forge', () => {
       expect(await detailWith({ 'X-Gitea-Signature': 'ab'.repeat(32) })).to.include('X-Gitea-Signature came, which is not verified');
     });
 
+    it('tells a sender that is no forge of ours where to deliver, and why the signature of Gogs is not verified', async () => {
+      const detailWith = async (headers: Readonly<Record<string, string>>) => {
+        const response = await post({ 'Content-Type': 'application/json', ...headers }, '{}');
+        return String(((await response.json()) as Readonly<Record<string, unknown>>)['detail']);
+      };
+      expect(await detailWith({ 'X-Gitlab-Event': 'Push Hook', 'X-Gitlab-Token': 'a token' })).to.include('GitLab does not deliver to /Forge');
+      expect(await detailWith({ 'X-Event-Key': 'repo:push', 'X-Hub-Signature': `sha256=${'ab'.repeat(32)}` })).to.include('Bitbucket does not deliver to');
+      expect(await detailWith({ 'X-Gogs-Event': 'push', 'X-Gogs-Signature': 'ab'.repeat(32) })).to.include('Gogs is not supported');
+    });
+
     it('looks at the signature before the payload: 401 for what is no JSON', async () => {
       const response = await post({ 'Content-Type': 'application/json', 'X-GitHub-Event': 'push' }, 'no json');
       expect(response.status).to.equal(401);
@@ -229,6 +239,12 @@ describe('POST /Forge', () => {
 
   it('takes any signed object, of a known event or not', async () => {
     for (const odd of ['{}', '{"action":7,"sender":null}']) expect((await deliver(relay.url, odd, { 'X-GitHub-Event': 'never_seen' })).status).to.equal(202);
+  });
+
+  it('takes a signed object without the name of its event as unknown', async () => {
+    const { status, body } = await deliver(relay.url, { action: 'opened' }, { 'X-GitHub-Event': '' });
+    expect(status).to.equal(202);
+    expect(body['priority']).to.deep.include({ eventType: 'unknown', action: 'opened', baseScore: 4 });
   });
 
   it('answers 400 to signed JSON that is no object', async () => {
