@@ -11,7 +11,7 @@ export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch {
-    throw Common.malformed({ detail: 'The body is not valid JSON.' });
+    throw Common.malformed({ detail: bytes.length === 0 ? 'The body is empty.' : 'The body is not valid JSON.' });
   }
 }
 

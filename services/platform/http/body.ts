@@ -33,13 +33,15 @@ const interrupted = () => Common.malformed({ detail: 'The request was interrupte
 
 type Admission = { readonly maxBytes: number; readonly isTypeOptional?: true };
 
+const cameAs = (type: string | undefined) => (type ? `not ${type.slice(0, 100)}` : 'and came without a Content-Type');
+
 /** Checks the head, before a byte of the body is asked for. @returns which of the media types it is */
 function admitBody({ req, res }: Context, mediaTypes: readonly string[], { maxBytes, isTypeOptional }: Admission): string {
   // Parameters such as a charset are not looked at. RFC 9110 section 8.3.
   const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   const isUntyped = type === undefined && isTypeOptional;
   const taken = isUntyped ? '' : mediaTypes.find((one) => one === type || (one === 'application/json' && type?.endsWith('+json')));
-  if (taken === undefined) throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}.` });
+  if (taken === undefined) throw Common.mediaType({ detail: `The body must be ${mediaTypes.join(' or ')}, ${cameAs(type)}.` });
   // No coding is undone, so that a body's bytes are what is counted and what is signed. RFC 9110 section 15.5.16.
   const coding = req.headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity')

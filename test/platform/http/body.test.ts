@@ -42,11 +42,13 @@ describe('the body of a request', () => {
   describe('its type', () => {
     it('is asked for: 415 without a Content-Type or with another', async () => {
       const { raw, url } = await startHooks();
-      expect(statusOf(await raw('POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}'))).to.equal(415);
+      const untyped = await raw('POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}');
+      expect(statusOf(untyped)).to.equal(415);
+      expect(untyped).to.include('The body must be application/json, and came without a Content-Type.');
       const { status, body } = await request(url).post('/json').type('text/plain').send('{}');
       expect({ status, body }).to.deep.equal({
         status: 415,
-        body: { type: 'about:blank', title: 'Unsupported Media Type', status: 415, detail: 'The body must be application/json.' },
+        body: { type: 'about:blank', title: 'Unsupported Media Type', status: 415, detail: 'The body must be application/json, not text/plain.' },
       });
     });
 
@@ -77,7 +79,7 @@ describe('the body of a request', () => {
       const { url, raw } = await startHooks();
       for (const sent of ['{', '', 'undefined', "{'a':1}"]) {
         const { status, body } = await request(url).post('/json').type('json').send(sent);
-        expect({ status, detail: body.detail }).to.deep.equal({ status: 400, detail: 'The body is not valid JSON.' });
+        expect({ status, detail: body.detail }).to.deep.equal({ status: 400, detail: `The body is ${sent === '' ? 'empty' : 'not valid JSON'}.` });
       }
       const latin1 = Buffer.concat([Buffer.from(json(3)), Buffer.from([0x22, 0xff, 0x22])]);
       expect(statusOf(await raw(latin1))).to.equal(400);
