@@ -36,12 +36,21 @@ export const toleranceSeconds = 5 * 60;
 /** Senders give one for each of their secrets; more are not computed. */
 const maxSignatures = 20;
 
+/** The id of a message of Svix. */
+export const svixId = 'svix-id';
+
+/** A header of a message, by its name or by that of Svix, whose senders have the same form. */
+const standardHeader = (headers: IncomingHttpHeaders, part: keyof typeof standardHeaders): string | undefined => {
+  const value = headers[standardHeaders[part]] ?? headers[`svix-${part}`];
+  return typeof value === 'string' ? value : undefined;
+};
+
 /** @returns whether one of the signatures is by one of the secrets; `late`: it is, but its time is more than five minutes from now */
 export function createStandardVerifier(secrets: readonly Secret[], clock: () => Date = systemClock) {
   const keys = secrets.map(keyOf);
   return (body: Buffer, headers: IncomingHttpHeaders): 'valid' | 'wrong' | 'late' => {
-    const [id, timestamp, signatures] = [headers[standardHeaders.id], headers[standardHeaders.timestamp], headers[standardHeaders.signature]];
-    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || !/^\d{1,12}$/.test(timestamp)) return 'wrong';
+    const [id, timestamp, signatures] = [standardHeader(headers, 'id'), standardHeader(headers, 'timestamp'), standardHeader(headers, 'signature')];
+    if (id === undefined || timestamp === undefined || signatures === undefined || !/^\d{1,12}$/.test(timestamp)) return 'wrong';
     const expected = keys.map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest());
     const isSigned = signatures
       .split(' ', maxSignatures)

@@ -36,7 +36,7 @@ export const appveyor: Source = {
       lineAt(payload, 'eventName'),
       lineAt(payload, 'eventData', 'finished') ?? lineAt(payload, 'eventData', 'started') ?? '',
     ],
-    isFailure: memberAt(payload, 'eventData', 'failed') === true || lineAt(payload, 'eventName') === 'build_failure',
+    isFailure: memberAt(payload, 'eventData', 'failed') === true || lineAt(payload, 'eventName')?.endsWith('_failure') === true,
   }),
   notice: (payload) => ({
     title: `AppVeyor: ${[lineAt(payload, 'eventData', 'projectName'), lineAt(payload, 'eventData', 'buildVersion'), lineAt(payload, 'eventName')].filter(Boolean).join(' ')}`,

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createSignatures } from '../../platform/http/signatures.ts';
-import { standardHeaders } from '../../platform/http/standard-webhooks.ts';
+import { standardHeaders, svixId } from '../../platform/http/standard-webhooks.ts';
 import { memberAt, pointerPath } from '../../platform/json.ts';
 import type { Declaration, Hmac, Place, Token } from './declaration.ts';
 import {
@@ -21,7 +21,9 @@ import {
 export function createDeclaredSource(declaration: Declaration): Source {
   const { name, label = name, verification, takesForms, failure } = declaration;
   const { event = [], action = [], repository = [], title = [], text = [], url = [] } = declaration;
-  const key = declaration.key ?? (verification.by === 'standard-webhooks' ? [{ kind: 'header' as const, header: standardHeaders.id }] : []);
+  const { key = [] } = declaration;
+  // Whichever was verified.
+  const messageIds = verification.by === 'standard-webhooks' && key.length === 0 ? [standardHeaders.id, svixId] : [];
   const places = [...event, ...action, ...repository, ...key, ...title, ...text, ...url, ...(failure ? [failure.at] : [])];
   const isSigned = verification.by !== 'hmac' || key.every((place) => place.kind !== 'header' || isSignedHeader(verification, place.header));
   const failing = failure?.is.map((word) => word.toLowerCase()) ?? [];
@@ -30,15 +32,21 @@ export function createDeclaredSource(declaration: Declaration): Source {
     vendor: label,
     setting: 'Sources__File',
     verification: verificationOf(verification),
-    headers: Object.fromEntries(places.flatMap((place) => (place.kind === 'header' ? [[place.header, 'Read as the file of sources says']] : []))),
+    headers: Object.fromEntries(
+      [...messageIds, ...places.flatMap((place) => (place.kind === 'header' ? place.header : []))].map((header) => [
+        header,
+        'Read as the file of sources says',
+      ]),
+    ),
     ...(takesForms && { takesForms }),
+    takesLists: true,
     example: { body: {} },
     read: (delivery) => ({
       event: firstAt(delivery, event),
       action: firstAt(delivery, action),
       repository: firstAt(delivery, repository),
       // Without a place the digest of the body is the key.
-      key: key.length === 0 ? [undefined] : key.map((place) => lineOf(delivery, place)),
+      key: key.length === 0 ? [messageIds.map(delivery.header).find((id) => id !== undefined)] : key.map((place) => lineOf(delivery, place)),
       ...(!isSigned && { isKeyUnsigned: true }),
       isFailure: failure !== undefined && failing.includes(lineOf(delivery, failure.at)?.toLowerCase() ?? ''),
     }),

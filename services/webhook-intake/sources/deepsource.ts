@@ -2,6 +2,7 @@
 import { lineAt, signature, type Source, urlAt } from './source.ts';
 
 const status = (payload: unknown) => lineAt(payload, 'data', 'object', 'status');
+const nameOf = (payload: unknown) => lineAt(payload, 'data', 'object', 'repository', 'name');
 
 export const deepsource: Source = {
   name: 'deepsource',
@@ -18,10 +19,10 @@ export const deepsource: Source = {
   read: ({ payload }) => ({
     event: lineAt(payload, 'type'),
     key: [lineAt(payload, 'id')],
-    isFailure: /^fail/i.test(status(payload) ?? ''),
+    isFailure: /^(fail|timeout)/i.test(status(payload) ?? ''),
   }),
   notice: (payload) => ({
-    title: `DeepSource: ${lineAt(payload, 'type') ?? 'event'}`,
+    title: `DeepSource: ${[lineAt(payload, 'type') ?? 'event', nameOf(payload)].filter(Boolean).join(' ')}`,
     text: status(payload) ?? '',
     url: urlAt(payload, 'data', 'object', 'url'),
   }),

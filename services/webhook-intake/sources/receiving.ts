@@ -50,7 +50,7 @@ export const createReceive =
 
 function readEvent(source: Source, { body, headers }: Request, receivedAt: Date): LoggedEvent {
   const isForm = headers['content-type']?.trim().toLowerCase().startsWith(formType) === true;
-  const payload = isForm ? parseMembers(body) : parseObject(body);
+  const payload = isForm ? parseMembers(body) : parseJsonOf(source, body);
   const kept = keptHeaders(source, headers);
   const header = (name: string) => kept[name];
   const { event, action, repository, key, isFailure, isKeyUnsigned = false } = source.read({ payload, header });
@@ -86,11 +86,11 @@ function readEvent(source: Source, { body, headers }: Request, receivedAt: Date)
 }
 
 /** @throws Problem 400, 413 for more values than a source has */
-function parseObject(body: Buffer): unknown {
+function parseJsonOf({ takesLists }: Source, body: Buffer): unknown {
   refuseCostly(body, maxValues);
   const payload = parseJson(body);
-  if (!isObject(payload)) throw Common.malformed({ detail: 'The body must be a JSON object.' });
-  return payload;
+  if (isObject(payload) || (takesLists === true && Array.isArray(payload))) return payload;
+  throw Common.malformed({ detail: `The body must be a JSON object${takesLists === true ? ' or list' : ''}.` });
 }
 
 /** All members of a form: left to itself the parser drops those after the 1000th. @throws Problem 400, 413 for more values than a source has */

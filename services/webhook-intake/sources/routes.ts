@@ -9,7 +9,7 @@ import { textAt } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { Received } from '../contract.ts';
 import { formType, type Receive } from './receiving.ts';
-import { type ConfiguredSource, refused, sharedToken, type SignatureVerification, type Source, type Verified } from './source.ts';
+import { type ConfiguredSource, refused, refusedAsLate, sharedToken, type SignatureVerification, type Source, type Verified } from './source.ts';
 
 const maxBytes = 1_048_576;
 /** Vendors give up on an answer after 10 s and more. */
@@ -29,8 +29,11 @@ export function createSourceRoutes(configured: readonly ConfiguredSource[], part
 }
 
 /** Where the credential does not depend on the body it is looked at first. */
-const areaOf = ({ source: { name, verification }, secrets }: ConfiguredSource): Area[] =>
-  verification.by === 'credential' ? [{ prefix: `/${name}`, guard: verification.createGuard(secrets) }] : [];
+function areaOf({ source: { name, verification, setting = settingOf(name) }, secrets }: ConfiguredSource): Area[] {
+  if (verification.by !== 'credential') return [];
+  const guard = verification.createGuard(secrets);
+  return [{ prefix: `/${name}`, guard: { ...guard, forms: guard.forms.map((form) => form.replace('<value>', `<secret of ${setting}>`)) } }];
+}
 
 type RouteParts = SourceParts & { readonly memory: NonNullable<RawBody['memory']> };
 
@@ -74,9 +77,8 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, me
     problems: [Common.unauthorized],
     async handle(request) {
       const verified = await verify(request.body, request.headers, textAt(request.query, 'token'));
-      if (verified === 'late')
-        throw refused(header, 'The signature is valid, but its time is too far from the time here: it is a repeat, or one of the two clocks is wrong.');
-      if (verified === 'wrong') throw refused(header);
+      if (verified === 'late') throw refusedAsLate(header);
+      if (verified === 'wrong') throw refused(header, setting);
       return answer(202, await receive(source, request));
     },
   });

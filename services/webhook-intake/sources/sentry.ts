@@ -7,6 +7,8 @@ const titlePaths = [
   ['data', 'event', 'title'],
   ['data', 'error', 'title'],
   ['data', 'description_title'],
+  ['data', 'comment'],
+  ['data', 'installation', 'app', 'slug'],
 ] as const;
 const urlPaths = [
   ['data', 'issue', 'web_url'],
@@ -18,7 +20,7 @@ const urlPaths = [
 
 /** Events that need attention: a new issue, an alert that was raised. */
 const isFailure = (resource: string | undefined, action: string | undefined): boolean =>
-  (resource === 'event_alert' && action === 'triggered') ||
+  ((resource === 'event_alert' || resource === 'activity_alert') && action === 'triggered') ||
   (resource === 'metric_alert' && (action === 'critical' || action === 'warning')) ||
   ((resource === 'issue' || resource === 'error') && (action === 'created' || action === 'unresolved'));
 
@@ -48,10 +50,10 @@ export const sentry: Source = {
     const action = lineAt(payload, 'action');
     return { event: resource, action, key: [header('Request-ID')], isKeyUnsigned: true, isFailure: isFailure(resource, action) };
   },
-  notice(payload) {
+  notice(payload, header) {
     const title = titlePaths.map((path) => lineAt(payload, ...path)).find((text) => text !== undefined);
     return {
-      title: `Sentry: ${title ?? 'event'}`,
+      title: `Sentry: ${title ?? header('Sentry-Hook-Resource') ?? 'event'}`,
       text: [lineAt(payload, 'action'), lineAt(payload, 'actor', 'name')].filter(Boolean).join(' by '),
       url: urlPaths.map((path) => urlAt(payload, ...path)).find((url) => url !== null) ?? null,
     };

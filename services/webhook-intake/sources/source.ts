@@ -41,6 +41,8 @@ export type Source = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may send forms too. */
   readonly takesForms?: true;
+  /** Whether it may send a list of events in one body, which is one delivery. */
+  readonly takesLists?: true;
   /** A delivery, made up by the members that its vendor documents; for the API description. */
   readonly example: { readonly headers?: Readonly<Record<string, string>>; readonly body: object };
   readonly read: (delivery: SourceDelivery) => SourceEvent;
@@ -172,11 +174,15 @@ export const credentialGuard = (secrets: readonly Secret[], { header, descriptio
 /** A signature, or the shared token. */
 export const signatureOrToken = (header: string, form: Partial<SignatureForm> = {}): SignatureVerification => ({ ...signature(header, form), orToken: true });
 
-/** @param header where the signature belongs @param detail instead of the one for missing and wrong signatures alike */
-export const refused = (header: string, detail?: string) =>
-  detail === undefined
-    ? credentialRefused({ forms: [`${header}: <value>`], challenges: [header] })
-    : Common.unauthorized({ detail, headers: { 'WWW-Authenticate': header } });
+/** For missing and wrong signatures alike. @param header where the signature belongs @param setting has the secrets */
+export const refused = (header: string, setting: string) =>
+  credentialRefused({ forms: [`${header}: <signature by a secret of ${setting}>`], challenges: [header] });
+
+export const refusedAsLate = (header: string) =>
+  Common.unauthorized({
+    detail: 'The signature is valid, but its time is too far from the time here: it is a repeat, or one of the two clocks is wrong.',
+    headers: { 'WWW-Authenticate': header },
+  });
 
 /** More serves no title and no column. */
 const maxLineLength = 500;

@@ -4,11 +4,20 @@ import { lineAt, sharedToken, type Source, urlAt } from './source.ts';
 /** UptimeRobot's numbers. */
 const alertTypes: Readonly<Record<string, string>> = { 1: 'down', 2: 'up', 3: 'ssl_expiry' };
 
+const saidOf = new Map([
+  ['down', 'is down'],
+  ['up', 'is up'],
+  ['ssl_expiry', 'has a certificate that expires soon'],
+]);
+
 /** In words; a number that is not known stays one. */
 function alertType(payload: unknown): string | undefined {
   const number = lineAt(payload, 'alertType') ?? '';
   return Object.hasOwn(alertTypes, number) ? alertTypes[number] : number || undefined;
 }
+
+const said = (payload: unknown) =>
+  saidOf.get(alertType(payload) ?? '') ?? `has an alert: ${lineAt(payload, 'alertTypeFriendlyName') ?? alertType(payload) ?? 'unknown'}`;
 
 export const uptimerobot: Source = {
   name: 'uptimerobot',
@@ -32,7 +41,7 @@ export const uptimerobot: Source = {
     isFailure: alertType(payload) !== 'up',
   }),
   notice: (payload) => ({
-    title: `${lineAt(payload, 'monitorFriendlyName') ?? lineAt(payload, 'monitorID') ?? 'A monitor'} is ${alertType(payload) ?? 'unknown'}`,
+    title: `${lineAt(payload, 'monitorFriendlyName') ?? lineAt(payload, 'monitorID') ?? 'A monitor'} ${said(payload)}`,
     text: lineAt(payload, 'alertDetails') ?? '',
     url: urlAt(payload, 'monitorURL'),
   }),

@@ -22,11 +22,13 @@ export const vercel: Source = {
   read: ({ payload }) => ({
     event: lineAt(payload, 'type'),
     key: [lineAt(payload, 'id')],
-    isFailure: /\.(error|failed)$/.test(lineAt(payload, 'type') ?? ''),
+    isFailure: /\.(error|failed|attack|triggered|reached)$|-anomaly$/.test(lineAt(payload, 'type') ?? ''),
   }),
   notice: (payload) => ({
     title: `Vercel: ${lineAt(payload, 'type') ?? 'event'}`,
-    text: [lineAt(payload, 'payload', 'deployment', 'name'), lineAt(payload, 'payload', 'target')].filter(Boolean).join(', '),
+    text: [lineAt(payload, 'payload', 'deployment', 'name') ?? lineAt(payload, 'payload', 'project', 'name'), lineAt(payload, 'payload', 'target')]
+      .filter(Boolean)
+      .join(', '),
     url: urlAt(payload, 'payload', 'links', 'deployment') ?? urlAt(payload, 'payload', 'links', 'project'),
   }),
 };

@@ -180,6 +180,10 @@ sources:
     secretsFrom: SECRETS
     verification: { by: standard-webhooks }
     event: /type
+  - name: lists
+    secretsFrom: SECRETS
+    verification: { by: token }
+    event: /0/kind
   - name: lab
     secretsFrom: SECRETS
     verification: { by: token, header: X-Lab-Token }
@@ -272,6 +276,32 @@ sources:
     ]);
   });
 
+  it('verify the same under the header names of Svix, with its id as key', async () => {
+    const body = '{"type":"lamp.lit"}';
+    const signed = (id: string, timestamp = now) =>
+      Object.fromEntries(
+        Object.entries(signStandard([new Secret(secret)], { id, timestamp, body })).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]),
+      );
+    expect(duplicateOf(await send('standard', body, signed('msg_1')))).to.equal(false);
+    expect(duplicateOf(await send('standard', body, signed('msg_1', now + 5)))).to.equal(true);
+    expect(duplicateOf(await send('standard', body, signed('msg_2')))).to.equal(false);
+    expect((await send('standard', body, { ...signed('msg_3'), 'webhook-id': 'msg_4' })).status).to.equal(401);
+    expect((await send('standard', body, signed('msg_3', now - 301))).status).to.equal(401);
+    expect((await stored()).map(({ key }) => key)).to.deep.equal(['msg_1', 'msg_2']);
+  });
+
+  it('take a list of events as one delivery, and read its elements', async () => {
+    const body = '[{"kind":"opened"},{"kind":"bounced"}]';
+    expect(duplicateOf(await send('lists', body, { 'X-Source-Token': secret }))).to.equal(false);
+    expect(duplicateOf(await send('lists', body, { 'X-Source-Token': secret }))).to.equal(true);
+    expect((await stored()).map(({ event }) => event)).to.deep.equal(['opened']);
+  });
+
+  it('say in a refusal which setting has the secrets', async () => {
+    expect((await send('lists', '[]', {})).text).to.include('X-Source-Token: <secret of Sources__File>');
+    expect((await send('standard', '{}', {})).text).to.include('webhook-signature: <signature by a secret of Sources__File>');
+  });
+
   it('check a token in a header, take forms if they say so, and know a delivery without a key by its bytes', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     expect(duplicateOf(await send('lab', '{"kind":"push"}', { 'X-Lab-Token': secret }))).to.equal(false);
@@ -307,7 +337,7 @@ sources:
   it('are refused as the built-in ones are: other types, methods, bodies that are no object', async () => {
     const token = { 'X-Lab-Token': secret };
     expect((await send('lab', 'x', { ...token, 'Content-Type': 'text/plain' })).status).to.equal(415);
-    for (const body of ['', '[]', '{', 'null']) expect((await send('lab', body, token)).status, body).to.equal(400);
+    for (const body of ['', '{', 'null', '7']) expect((await send('lab', body, token)).status, body).to.equal(400);
     expect((await send('lab', `{"x":"${'x'.repeat(1_048_576)}"}`, token)).status).to.equal(413);
     expect((await post(`${ground.url}/lab`, { body: '', method: 'GET', headers: token })).status).to.equal(405);
     expect(await stored()).to.deep.equal([]);

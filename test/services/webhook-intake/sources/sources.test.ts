@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { createIntakeDatabase, type IntakeDatabase } from '../intake-database.ts';
+import type { Source } from '../../../../services/webhook-intake/sources/source.ts';
 import * as sources from '../../../../services/webhook-intake/sources/sources.ts';
 import { comparable, credential, type Ground, post, secrets, startIntake } from './ground.ts';
 import { samples } from './samples.ts';
@@ -31,6 +32,33 @@ describe('direct sources', () => {
     expect(samples.map(({ source }) => source.name)).to.deep.equal(names);
     expect(Object.values(sources).map(({ name }) => name)).to.have.members(names);
   });
+
+  const { deepsource, sentry, vercel, appveyor, uptimerobot } = sources;
+  const others: readonly (readonly [source: Source, body: object, title: string, isFailure: boolean, resource?: string])[] = [
+    [
+      deepsource,
+      { type: 'analysis_run.updated', data: { object: { status: 'TIMEOUT', repository: { name: 'signals' } } } },
+      'analysis_run.updated signals',
+      true,
+    ],
+    [sentry, { action: 'created', data: { comment: 'Which lamp?' } }, 'Which lamp?', false, 'comment'],
+    [sentry, { action: 'created', data: { installation: { app: { slug: 'lamps' } } } }, 'lamps', false, 'installation'],
+    [sentry, { action: 'triggered', data: { issue: { title: 'TypeError' } } }, 'TypeError', true, 'activity_alert'],
+    [sentry, { action: 'root_cause_started', data: {} }, 'seer', false, 'seer'],
+    [vercel, { type: 'firewall.attack', payload: {} }, 'firewall.attack', true],
+    [vercel, { type: 'alerts.triggered', payload: {} }, 'alerts.triggered', true],
+    [vercel, { type: 'project.renamed', payload: { project: { name: 'signals' } } }, 'project.renamed', false],
+    [appveyor, { eventName: 'deployment_failure', eventData: { projectName: 'signals' } }, 'signals deployment_failure', true],
+    [uptimerobot, { monitorFriendlyName: 'Signals', alertType: '3' }, 'Signals has a certificate that expires soon', true],
+    [uptimerobot, { monitorFriendlyName: 'Signals', alertType: 4, alertTypeFriendlyName: 'Domain expiry' }, 'Signals has an alert: Domain expiry', true],
+  ];
+  for (const [source, payload, title, isFailure, resource] of others) {
+    it(`of ${source.vendor} tell also: ${title}`, () => {
+      const header = () => resource;
+      expect(source.notice(payload, header).title).to.match(new RegExp(`${title.replace('?', '\\?')}$`));
+      expect(source.read({ payload, header }).isFailure).to.equal(isFailure);
+    });
+  }
 
   for (const { source, body, headers = {}, notice, ...expected } of samples) {
     const text = JSON.stringify(body);
