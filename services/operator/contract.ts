@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Generate } from '../secrets/management/contract.ts';
 import { exactlyOne, immutable, keyedBy, oneOf, rule, rules } from './keywords.ts';
-import { Notes, TargetType } from './secret-types.ts';
+import { Annotations, Labels, TargetType } from './secret-types.ts';
 
 export const group = 'signalbox.dev';
 export const version = 'v1alpha1';
@@ -282,8 +282,8 @@ export const SyncedSecretSpec = z
       .object({
         name: Name.optional().describe("The name of the Secret. Default: the object's own."),
         type: TargetType.describe('The type of the Secret; of the types of Kubernetes only those that hold data of applications. Immutable.'),
-        labels: Notes.describe('Labels of the Secret; a label that is taken out of the object stays on the Secret.'),
-        annotations: Notes.describe('Annotations of the Secret; an annotation that is taken out of the object stays on the Secret.'),
+        labels: Labels.describe('Labels of the Secret; a label that is taken out of the object stays on the Secret.'),
+        annotations: Annotations.describe('Annotations of the Secret; an annotation that is taken out of the object stays on the Secret.'),
         mergePolicy: z
           .enum(['Replace', 'Merge'])
           .default('Replace')

@@ -30,8 +30,17 @@ export const TargetType = z
     ),
   );
 const keysMessage = `keys of kubernetes.io, k8s.io, their subdomains and signalbox.dev are reserved, but for ${freePrefix}`;
-/** Labels or annotations of a target. */
-export const Notes = z
-  .record(z.string().max(253).refine(isFreeKey, { error: keysMessage }), z.string().max(65_536))
-  .default({})
-  .meta({ maxProperties: 100, ...rules(rule(`self.all(key, key.startsWith('${freePrefix}') || !key.matches('${reservedKey}'))`, keysMessage)) });
+const notes = (...further: readonly ReturnType<typeof rule>[]) =>
+  z
+    .record(z.string().max(253).refine(isFreeKey, { error: keysMessage }), z.string().max(65_536))
+    .default({})
+    .meta({ maxProperties: 100, ...rules(rule(`self.all(key, key.startsWith('${freePrefix}') || !key.matches('${reservedKey}'))`, keysMessage), ...further) });
+/** Annotations of a target. */
+export const Annotations = notes();
+
+// Helm finds its releases by this label or by their name, whatever the type.
+const helmMessage = 'the label owner must not be helm, by which Helm finds its releases';
+/** Labels of a target. */
+export const Labels = notes(rule("!('owner' in self) || self['owner'] != 'helm'", helmMessage)).refine(({ owner }) => owner !== 'helm', { error: helmMessage });
+/** Whether Helm would take a Secret of the name for one of its releases. */
+export const isHelmRelease = (name: string): boolean => name.startsWith('sh.helm.release.');

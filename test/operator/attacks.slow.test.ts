@@ -152,6 +152,21 @@ describeWith(apiServer, 'attacks on the operator', function () {
           new RegExp(`spec\\.target\\.${member}: .*are reserved`),
         );
       });
+  describe('a target that Helm would take for one of its releases', () => {
+    const [release, helmLabels] = ['sh.helm.release.v1.web.v2', { owner: 'helm', name: 'web', status: 'deployed', version: '2' }];
+
+    it('is refused by its label and by its name, whether the definition refused it or not', async () => {
+      expect(await refusalOf(applySynced('helm', { target: { labels: helmLabels } }))).to.match(/spec\.target\.labels: .*Helm/);
+      await applySynced(release, {});
+      expect(await isReady('SyncedSecret', release, 'ValueRefused')).to.include('Helm');
+      await reconcileUnchecked('unchecked-helm', { labels: helmLabels });
+      for (const name of [release, 'unchecked-helm']) expect(await cluster.find(secretResource, name)).to.equal(undefined);
+    });
+    it('is taken with another owner', async () => {
+      await applySynced('team', { target: { labels: { owner: 'team' } } });
+      await isReady('SyncedSecret', 'team', 'Synced');
+    });
+  });
   it('takes the recommended labels, keys of other domains and types of applications', async () => {
     const labels = { 'app.kubernetes.io/part-of': 'shop', 'example.com/team': 'a' };
     await applySynced('free', { target: { type: 'example.com/keystore', labels, annotations: { 'notkubernetes.io/x': 'y' } } });
