@@ -120,8 +120,14 @@ export function queryChoice<const C extends string>(choices: readonly C[] | z.Zo
   return z.preprocess((value) => (typeof value === 'string' ? (spelled.get(value.toLowerCase()) ?? value) : value), choice);
 }
 
+// A map: an object has further names, such as `constructor`.
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
 /** `true` or `false` in a query, in any case. */
-export const queryBoolean = textFor((text) => ({ true: true, false: false })[text.toLowerCase()], 'must be true or false').meta({
+export const queryBoolean = textFor((text) => booleans.get(text.toLowerCase()), 'must be true or false').meta({
   override: { type: 'boolean' },
 });
 

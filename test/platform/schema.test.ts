@@ -110,7 +110,7 @@ describe('queryNumber', () => {
 describe('queryBoolean', () => {
   it('takes true and false in any case', () => {
     expect(['true', 'FALSE'].map((text) => queryBoolean.parse(text))).to.deep.equal([true, false]);
-    for (const wrong of ['1', 'yes', '']) expect(messagesOf(queryBoolean, wrong), wrong).to.deep.equal(['must be true or false']);
+    for (const wrong of ['1', 'yes', '', 'constructor', '__proto__']) expect(messagesOf(queryBoolean, wrong), wrong).to.deep.equal(['must be true or false']);
   });
 });
 

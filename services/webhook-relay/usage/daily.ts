@@ -101,6 +101,9 @@ export function createDailyUsage({ database, log, clock, takeConfirmed }: DailyP
 /** The longest range of one answer, some thousand rows. */
 const mostDays = 400;
 
+/** Postgres and JavaScript disagree on the days before the year 1. */
+const AskedDay = Day.refine((day) => day >= '1970', { error: 'must be a day of 1970 or later' });
+
 export const dailyUsageRoute = (daily: Pick<DailyUsage, 'list'>) =>
   route({
     method: 'get',
@@ -112,8 +115,8 @@ export const dailyUsageRoute = (daily: Pick<DailyUsage, 'list'>) =>
     isQueryClosed: true,
     query: z
       .object({
-        from: Day.optional().meta({ description: 'The first day; 30 days before `to` unless given' }),
-        to: Day.optional().meta({ description: 'The last day; today unless given' }),
+        from: AskedDay.optional().meta({ description: 'The first day; 30 days before `to` unless given' }),
+        to: AskedDay.optional().meta({ description: 'The last day; today unless given' }),
       })
       .refine(({ from, to }) => from === undefined || to === undefined || (Date.parse(to) - Date.parse(from)) / dayMs < mostDays, {
         error: `must be at most ${mostDays} days`,

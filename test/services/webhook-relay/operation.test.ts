@@ -72,7 +72,7 @@ describe('a relay and its operator', () => {
     expect(itemsOf(await get('/broker/usage/daily'), 'days')).to.deep.equal(expected);
     expect(itemsOf(await get(`/broker/usage/daily?from=${day}&to=${day}`), 'days')).to.deep.equal(expected);
     expect(itemsOf(await get('/broker/usage/daily?to=2026-03-14'), 'days')).to.deep.equal([]);
-    for (const query of ['from=yesterday', 'from=2026-02-30', 'from=2020-01-01&to=2026-01-01'])
+    for (const query of ['from=yesterday', 'from=2026-02-30', 'from=2020-01-01&to=2026-01-01', 'from=0000-01-01', 'to=0001-01-01'])
       expect((await administer(relay.url, 'GET', `/broker/usage/daily?${query}`)).status, query).to.equal(400);
   });
 
