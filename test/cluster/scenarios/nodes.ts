@@ -1,10 +1,12 @@
-// Two nodes, each drained under load.
+// Two nodes under load: each is drained, then one dies.
 import { merged, type Values } from '../../support/values.ts';
+import { eventually } from '../../support/wait.ts';
 import type { Clients } from '../clients.ts';
 import { type Installation, podsOf, preset, services } from '../installation.ts';
 import type { Kubectl } from '../kubectl.ts';
-import { expectExactlyOnce, expectNoFailure, startLoad } from '../load.ts';
-import { step } from '../say.ts';
+import { type Account, describeFailure, expectExactlyOnce, expectNoFailure, startLoad } from '../load.ts';
+import { cluster, isLocal } from '../local-cluster.ts';
+import { say, step } from '../say.ts';
 import type { Scenario } from '../scenario.ts';
 import { installServers } from '../servers.ts';
 
@@ -17,7 +19,7 @@ export const nodes: Scenario = {
   name: 'nodes',
   nodes: 2,
   proves:
-    'values-ha.yaml has a pod of each component on either of two nodes; draining either fails no request, and each accepted delivery is in the event log once; a restart spreads the pods again',
+    'values-ha.yaml has a pod of each component on either of two nodes; draining either fails no request, and each accepted delivery is in the event log once; a restart spreads the pods again; of a node that dies only requests to its pods fail, and no accepted delivery is lost or stored twice',
   async run(stage) {
     const installation = await stage.prepare();
     const { kubectl } = installation;
@@ -29,6 +31,10 @@ export const nodes: Scenario = {
     for (const node of [other, home]) accepted.push(...(await drain({ kubectl, clients, node })));
     await spreadAgain(kubectl);
     await expectExactlyOnce(clients, accepted);
+    if (isLocal) {
+      stage.afterwards(() => cluster('up', '--nodes', '2'));
+      await loseNode({ kubectl, clients, node: other });
+    } else say('no node is killed: only the cluster of this machine has a command for it');
   },
 };
 
@@ -83,5 +89,54 @@ async function drain({ kubectl, clients, node }: Drain): Promise<string[]> {
   const account = await load.stop();
   if (ended.status === 'rejected') throw new Error(`${node} could not be drained`, { cause: ended.reason });
   expectNoFailure(account);
-  return account.deliveries.map(({ deliveryId }) => deliveryId);
+  return acceptedOf(account);
+}
+
+/** Without a word: its link is cut, and nothing of it ends in order. */
+async function loseNode({ kubectl, clients, node }: Drain): Promise<void> {
+  const secret = await clients.createApplication(`Loss of ${node}`);
+  const unnoticed = startLoad({ clients, secret, perSecond });
+  const isDead = step(`cluster kill ${node}: Kubernetes notices`, async () => {
+    await cluster('kill', node);
+    await kubectl.run(['wait', `node/${node}`, '--for', 'condition=Ready=Unknown', '--timeout', '120s']);
+    await step('no pod of it gets requests', () => noEndpointsOn(kubectl, node));
+  });
+  const [ended] = await Promise.allSettled([isDead]);
+  const before = await unnoticed.stop();
+  if (ended.status === 'rejected') throw ended.reason;
+  expectOnlyLostPods(before);
+  const noticed = startLoad({ clients, secret, perSecond });
+  await step('what it had in hand is stored', () => expectExactlyOnce(clients, acceptedOf(before)));
+  await step(`cluster up: a pod of each component is on either node again`, async () => {
+    await cluster('up', '--nodes', '2');
+    await expectSpread(kubectl);
+  });
+  const after = await noticed.stop();
+  expectNoFailure(after);
+  await expectExactlyOnce(clients, [...acceptedOf(before), ...acceptedOf(after)]);
+}
+
+const acceptedOf = ({ deliveries }: Account) => deliveries.filter(({ status }) => status === 202).map(({ deliveryId }) => deliveryId);
+
+type Slices = {
+  readonly items: readonly { readonly endpoints?: readonly { readonly nodeName?: string; readonly conditions: { readonly ready?: boolean } }[] }[];
+};
+
+const noEndpointsOn = (kubectl: Kubectl, node: string) =>
+  eventually(
+    async () => {
+      const { items } = await kubectl.get<Slices>(['endpointslices']);
+      const left = items.flatMap(({ endpoints = [] }) => endpoints.filter(({ nodeName, conditions }) => nodeName === node && conditions.ready === true));
+      if (left.length > 0) throw new Error(`${left.length} endpoints on ${node} get requests`);
+    },
+    { withinMs: 60_000, everyMs: 500 },
+  );
+
+/** The ingress cannot reach a pod of the dead node, or the request waits for it; a lookup that asks the dead node's CoreDNS is a 503. */
+function expectOnlyLostPods({ deliveries, reads, failures }: Account): void {
+  const accepted = deliveries.filter(({ status }) => status === 202).length;
+  say(`  ${accepted} of ${deliveries.length} deliveries were accepted; of ${deliveries.length + reads} requests ${failures.length} failed`);
+  if (accepted === 0) throw new Error('no delivery was accepted');
+  const others = failures.filter(({ reason }) => !/\b50[234]\b|timeout|aborted/.test(reason));
+  if (others.length > 0) throw new Error(`${others.length} requests failed otherwise:\n  ${others.slice(0, 20).map(describeFailure).join('\n  ')}`);
 }
