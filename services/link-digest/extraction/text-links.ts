@@ -1,5 +1,6 @@
 // The URLs of a mail's text, each with its title and byline. Pure; each step looks at no more than a few lines around a URL.
 import { beforeByline, namesIn } from './bylines.ts';
+import { joinUrls } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { tidy } from './texts.ts';
 
@@ -15,9 +16,6 @@ export function linksOfText(text: string, genericTexts: RegExp): readonly Candid
   const notes = notesOf(lines);
   return lines.flatMap((line, at) => line.urls.map((_, nth) => candidateOf({ lines, at, nth, notes, genericTexts })));
 }
-
-/** A URL between `<` and `>` may go on in the next line (RFC 3986, appendix C). */
-const joinUrls = (text: string): string => text.replace(/<\s*https?:[^<>]{0,4000}>/gi, (url) => url.replace(/\s+/g, ''));
 
 function readLine(written: string): Line {
   const text = written.replace(/^(?:>\s?)+/, '');

@@ -1,4 +1,5 @@
 // The visible text of an alert mail, with the positions of links, images and addresses in it. Pure.
+import { joinUrls } from '../../platform/mail/wrappers.ts';
 import { type Element, type Image, readHtml } from '../../platform/mail/html.ts';
 
 /** A stretch of the text, from `at` to before `end`. */
@@ -29,7 +30,7 @@ export const tidy = (text: string): string => text.replace(invisible, '').replac
 const urls = /https?:\/\/[^\s<>"]+/gi;
 
 export function documentOfText(quoted: string): MailDocument {
-  const text = quoted.replace(/^(?:[>|][ \t]?)+/gm, '');
+  const text = joinUrls(quoted.replace(/^(?:[>|][ \t]?)+/gm, ''));
   const links = [...text.matchAll(urls)].map(({ index, 0: url }) => ({ at: index, end: index, targets: [url.replace(/[).,;\]]+$/, '')], around: [] }));
   return { text, links, images: [], addresses: [] };
 }

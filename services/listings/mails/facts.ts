@@ -67,13 +67,22 @@ const adjectives =
   'double|dbl|single|sgl|twin|large|small|spacious|bright|modern|full|master|king|guest|good[- ]sized|generous|fitted|main|en-?suite|separate|grandes?|petites?';
 const counted = (noun: string) =>
   new RegExp(
-    String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
+    String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|\+?[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
     'giu',
   );
-const bedrooms = counted('bed(?:s|rooms?|roomed)?|br|bdrms?|schlafzimmer|chambres?|dormitorios?|habitaciones|camer[ae](?: da letto)?|slaapkamers?|quartos?');
+const bedrooms = counted(
+  'bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch|dorm(?:itorios?)?|hab(?:itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|quartos?',
+);
 const baths = counted('bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?');
 /** Rooms of all kinds, as Germans, French and Italians count them; one of them is no bedroom. */
-const rooms = counted('zimmer|pièces?|locali|vani|ambientes|kamers?');
+const rooms = counted('zimmer|zi|pièces?|locali|vani|ambientes|kamers?');
+/** Italian flats by their rooms. */
+const flats: ReadonlyMap<string, number> = new Map([
+  ['monolocale', 1],
+  ['bilocale', 2],
+  ['trilocale', 3],
+  ['quadrilocale', 4],
+]);
 /** `two double and one single bedrooms`: the count before the last one. */
 const countBefore = new RegExp(String.raw`(?<![\d.,\p{L}])(${number})\s+(?:(?:${adjectives})[\s,]+){1,3}(?:and|und|et|y|e|en|&|\+)\s*$`, 'iu');
 /** The bound of a saved search is no fact of a listing. */
@@ -97,7 +106,7 @@ function countOf(pattern: RegExp, text: string): number | undefined {
 export function bedsIn(text: string): number | undefined {
   const beds = countOf(bedrooms, text);
   if (beds !== undefined) return beds;
-  const all = countOf(rooms, text);
+  const all = countOf(rooms, text) ?? flats.get(/(?<!\p{L})(?:mono|bi|tri|quadri)locale(?!\p{L})/iu.exec(text)?.[0].toLowerCase() ?? '');
   return all === undefined ? undefined : Math.max(0, all - 1);
 }
 export const bathsIn = (text: string) => countOf(baths, text);

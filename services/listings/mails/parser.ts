@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { attachedMails, readMail } from '../../platform/mail/read-mail.ts';
-import { unwrap } from '../../platform/mail/wrappers.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
-import { documentOfHtml, documentOfText, type Link, type MailDocument, tidy } from './document.ts';
-import { bathsIn, bedsIn, eircodeIn, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
-import { priceIn } from './prices.ts';
+import { type Card, findCards } from './cards.ts';
+import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
+import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
+import { hasPrice, rentIn } from './prices.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -33,9 +33,9 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth
   const { html = '', text = '', attachments } = await readMail(raw, { forceRfc822Attachments: true });
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [documentOfHtml(html), documentOfText(text)]) {
-    const found = findListings(document, linkPattern);
-    if (found.length > mostListings) return { kind: 'failed', reason: `more than ${mostListings} listings` };
-    if (found.length > 0) return { kind: 'listings', listings: found.map((one) => readListing(document, one)) };
+    const cards = findCards(document, linkPattern);
+    if (cards.length > mostListings) return { kind: 'failed', reason: `more than ${mostListings} listings` };
+    if (cards.length > 0) return { kind: 'listings', listings: cards.map((card) => readListing(document, card)) };
   }
   for (const attached of depth < deepest ? attachedMails(attachments) : []) {
     const found = await parseAlertMail(attached, linkPattern, depth + 1);
@@ -47,84 +47,29 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth
 /** Mails that are forwarded as an attachment, within one another. */
 const deepest = 3;
 
-type Place = { readonly at: number; readonly end: number };
-type Found = {
-  readonly sourceId: string;
-  readonly sourceUrl: string;
-  readonly links: readonly Link[];
-  /** Where its facts are searched: the elements around its link that hold no other listing's, innermost first. */
-  readonly card: readonly Place[];
-  /** The text before and after the card, up to the neighbouring cards. */
-  readonly before: Place;
-  readonly after: Place;
-  /** Whether the facts stand before the link, as in mails of text. */
-  readonly isBefore: boolean;
-};
-
-/** Every listing that a link leads to, in the order of the mail. */
-function findListings({ text, links }: MailDocument, pattern: RegExp): Found[] {
-  const leading = links.flatMap((link) => {
-    const target = link.targets.map((one) => targetOf(one, pattern)).find((one) => one !== undefined);
-    return target ? [{ link, ...target }] : [];
-  });
-  const byId = [...Map.groupBy(leading, ({ sourceId }) => sourceId).values()];
-  const cards = byId.map((own) => {
-    const others = leading.filter(({ sourceId }) => sourceId !== own[0]?.sourceId);
-    const around = own[0]?.link.around.filter((element) => others.every(({ link }) => link.at < element.at || link.at >= element.end)) ?? [];
-    const span = { at: own[0]?.link.at ?? 0, end: own[0]?.link.end ?? 0 };
-    const line = { at: text.lastIndexOf('\n', span.at - 1) + 1, end: endOfLine(text, span.end) };
-    return around.length > 0 ? [...around] : [line];
-  });
-  const isBefore = (links[0]?.around.length ?? 0) === 0 && priceIn([factsOf(text.slice(0, cards[0]?.[0]?.at ?? 0))]) !== undefined;
-  return byId.flatMap((own, index) => {
-    const [first] = own;
-    const card = cards[index] ?? [];
-    if (!first) return [];
-    const outer = card.at(-1) ?? { at: 0, end: 0 };
-    // The text between two cards belongs to one of them.
-    const from = index === 0 ? 0 : isBefore ? (cards[index - 1]?.at(-1)?.end ?? 0) : outer.at;
-    const to = index === byId.length - 1 ? text.length : isBefore ? outer.end : (cards[index + 1]?.at(-1)?.at ?? text.length);
-    const { sourceId, sourceUrl } = first;
-    const places = { card, before: { at: from, end: outer.at }, after: { at: outer.end, end: to }, isBefore };
-    return [{ sourceId, sourceUrl, links: own.map(({ link }) => link), ...places }];
-  });
-}
-
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  return end < 0 ? text.length : end;
-}
-
-function targetOf(written: string, pattern: RegExp): Pick<Found, 'sourceId' | 'sourceUrl'> | undefined {
-  for (const url of [unwrap(written)?.href ?? '', written.trim()]) {
-    const match = pattern.exec(url);
-    // The rest of the address counts clicks.
-    if (match?.[1] !== undefined) return { sourceId: match[1], sourceUrl: url.slice(0, match.index + match[0].length) };
-  }
-  return undefined;
-}
-
-function readListing(document: MailDocument, found: Found): FoundListing {
-  const { sourceId, sourceUrl, card, before, after, isBefore } = found;
-  const address = addressOf(document, found);
-  const places = [...card, ...(isBefore ? [before, after] : [after, before])];
+function readListing(document: MailDocument, card: Card): FoundListing {
+  const { sourceId, sourceUrl, before, after, isBefore } = card;
+  const address = addressOf(document, card);
+  const places = [...card.places, ...(isBefore ? [...before, ...after] : [...after, ...before])];
   const texts = places.map(({ at, end }) => factsOf(document.text.slice(at, Math.min(end, at + mostRead)), address));
   const nearest = <T>(read: (text: string) => T | undefined): T | undefined => firstOf(texts, read);
-  const priceMonthly = priceIn(texts);
-  if (priceMonthly === undefined) return { kind: 'failed', reason: 'no price' };
+  const rent = rentIn(texts);
+  if (rent === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
   const read = NewProperty.safeParse({
     sourceId,
     sourceUrl,
     address,
-    priceMonthly,
+    priceMonthly: rent.value,
+    currency: rent.currency,
     eircode: eircodeIn(address),
     // A fact that the mail lacks stays as it is known.
     beds: nearest(bedsIn),
     baths: nearest(bathsIn),
     propertyType: nearest(typeOf),
     berRating: firstOf(places, (place) => gradeOf(document, place)),
-    mainImageUrl: mainImageOf(document, found),
+    mainImageUrl: mainImageOf(document, card),
+    withdrawn: isWithdrawn(texts.slice(0, card.places.length)) ? true : undefined,
   });
   if (read.success) return { kind: 'listing', listing: read.data };
   return { kind: 'failed', reason: read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ') };
@@ -143,28 +88,49 @@ function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined
 
 /** The address of a mailbox or of a page. */
 const isOnline = /^(?:\S+@\S+|(?:https?:\/\/|www\.)\S+)$/i;
+/** The text of a button. */
+const isButton =
+  /^(?:view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|ver|vedi|bekijk|meer)\b[^,\d]*$/i;
+
+/** The address in a line with an eircode, which may hold the rent and other facts too. */
+function addressIn(line: string): string {
+  const eircode = [...line.matchAll(eircodeInText)].at(-1);
+  if (!hasPrice(line) || !eircode) return line;
+  const parts = line.slice(0, eircode.index).split(/\s+[-–—|·•]\s+|\s*[|·•;]\s*|\b(?:per month|a month|pcm|p\/?m|per week|pw)\b[\s,:]*/i);
+  const street = parts.findLast((part) => /\p{L}/u.test(part) && !hasPrice(part)) ?? '';
+  return `${street.trim()} ${eircode[0]}`.trim();
+}
 
 /** A named address or a line with an eircode, in the card, else before it; else the link's text; else one after the card. */
-function addressOf({ text, addresses }: MailDocument, { links, card, before, after }: Found): string | undefined {
-  const named = ({ at, end }: Place) =>
+function addressOf({ text, addresses }: MailDocument, { links, places, before, after }: Card): string | undefined {
+  const named = ({ at, end }: Span) =>
     firstOf(addresses, (span) => {
       const written = span.at >= at && span.at < end ? tidy(text.slice(span.at, span.end)) : '';
       return written === '' || isOnline.test(written) ? undefined : written;
     });
-  const withEircode = ({ at, end }: Place) => linesOf(text.slice(at, Math.min(end, at + mostRead))).find((line) => eircodeIn(line) !== undefined);
-  const linked = links.map(({ at, end }) => tidy(text.slice(at, end))).find((one) => one !== '');
-  const within = (places: readonly Place[]) => firstOf(places, named) ?? firstOf(places, withEircode);
-  return within(card) ?? within([before]) ?? linked ?? within([after]);
+  const lines = ({ at, end }: Span) => linesOf(text.slice(at, Math.min(end, at + mostRead)));
+  const withEircode = (place: Span) => firstOf(lines(place), (line) => (eircodeIn(line) === undefined ? undefined : addressIn(line)));
+  const texts = links.map(({ at, end }) => tidy(text.slice(at, end))).filter((one) => one !== '');
+  const ofLinks = texts.find((one) => !isButton.test(one) && !hasPrice(one));
+  // A picture, a price and a button are all links in some cards, and the address beside them is none.
+  const withComma = (place: Span) => lines(place).find((line) => /\p{L},/u.test(line) && line.length <= 120 && !hasPrice(line) && bedsIn(line) === undefined);
+  const linked = ofLinks ?? (texts.length > 0 ? firstOf(places, withComma) : undefined) ?? texts[0];
+  const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
+  return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
-function gradeOf({ images, text }: MailDocument, { at, end }: Place): string | undefined {
+const isGone =
+  /^(?:let agreed|sale agreed|withdrawn|off the market|no longer (?:available|on the market)|deposit taken|nicht mehr verfügbar|bereits vermietet|vermietet|loué|alquilado|affittato|verhuurd|arrendado)[.!]?$/i;
+const isWithdrawn = (texts: readonly string[]): boolean => texts.some((text) => text.split('\n').some((line) => isGone.test(line)));
+
+function gradeOf({ images, text }: MailDocument, { at, end }: Span): string | undefined {
   const within = images.filter((image) => image.at >= at && image.at <= end && isOfBer(`${image.source} ${image.description}`));
   const names = within.flatMap(({ source, description }) => [source.replace(/\?.*/s, '').split('/').at(-1) ?? '', description]);
   const inText = gradeInText.exec(factsOf(text.slice(at, Math.min(end, at + mostRead))))?.[1];
   return firstOf([...names.map((name) => gradeInName.exec(name)?.[1]), inText], (grade) => (grade === undefined ? undefined : readGrade(grade)));
 }
 
-function mainImageOf({ images }: MailDocument, { links }: Found): string | undefined {
+function mainImageOf({ images }: MailDocument, { links }: Card): string | undefined {
   const isInside = ({ at }: { readonly at: number }) => links.some((link) => link.at <= at && at <= link.end);
   return images.find((image) => isInside(image) && /^https?:\/\//i.test(image.source) && !isOfBer(image.source))?.source;
 }

@@ -1,27 +1,46 @@
 // Reads the rent for a month out of text: not what was asked before, what else is paid, or what a saved search allows. Pure.
 
-const whole = String.raw`(\d{1,3}(?:[,.\s'’]\d{3})+|\d+)`;
-const cents = String.raw`([.,](?:\d{1,2}|-))?(?![.,]?\d)`;
-const currency = String.raw`(?:€|\bEUR\b|\beuros?\b)`;
+/** Signs and codes of currencies, each with its code; a sign that several countries have is not among them. */
+const currencies: readonly (readonly [sign: string, code: string | undefined])[] = [
+  [String.raw`€|\bEUR(?![a-z])|\beuros?\b`, undefined], // the currency of a listing that names none
+  [String.raw`£|\bGBP(?![a-z])`, 'GBP'],
+  [String.raw`\bCHF(?![a-z])`, 'CHF'],
+  [String.raw`zł|\bPLN(?![a-z])`, 'PLN'],
+  [String.raw`\bAU?\$|\bAUD(?![a-z])`, 'AUD'],
+  [String.raw`\bCA?\$|\bCAD(?![a-z])`, 'CAD'],
+  [String.raw`\bNZ\$|\bNZD(?![a-z])`, 'NZD'],
+  [String.raw`\bR\$|\bBRL(?![a-z])`, 'BRL'],
+  [String.raw`₹|\bINR(?![a-z])`, 'INR'],
+  [String.raw`(?:\bUS)?\$|\bUSD(?![a-z])`, 'USD'],
+];
+const currency = `(?:${currencies.map(([sign]) => sign).join('|')})`;
+const codes = currencies.map(([sign, code]) => [new RegExp(sign, 'i'), code] as const);
+
+const digits = String.raw`\d{1,3}(?:[,.\s'’]\d{3})+`;
+const whole = String.raw`(?<whole>${digits}|\d+)`;
+const cents = String.raw`(?<cents>[.,](?:\d{1,2}|-))?(?![.,]?\d)`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
-const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|à|et|a|y|e|tot|en)\s*${currency}?\s?(?:\d{1,3}(?:[,.\s'’]\d{3})+|\d[\d.,]*)\b)?`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}|(?<![\d.,€])${whole}${cents}${rangeEnd}\s?${currency})`;
+const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
+const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}|(?<![\d.,€£$])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
 const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|cc|hc)\b)?`;
 const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|/|p\.?/?)\s*`;
 const every = (unit: string, adverb: string) =>
   new RegExp(
     String.raw`${amount}(?:${per}(?:${unit})|${kind}\s*\(?(?:${adverb})\b)|\b(?:${adverb}|(?:rent )?(?:per|pro|par|por|al) (?:${unit}))(?: rent| price)?[\s:|=]*${amount}`,
-    'gi',
+    'giu',
   );
 const monthly = every(
-  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mois|mes|mês|mese|maand|mnd)\b`,
+  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mois|mes|mês|mese|maand|mnd|miesiąc|mies|mc)(?!\p{L})`,
   'monthly|monatlich|mtl|mensuel(?:s|les?)?|mensual(?:es)?|mensili?|mensal|mensais|maandelijks',
 );
-const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana)\b`, 'weekly|wöchentlich');
-/** A rent without a period is that of a month. */
+const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana)(?!\p{L})`, 'weekly|wöchentlich');
+const german = '(?:netto|brutto|gesamt|grund|kalt|warm)*miete';
+const labelBehind = String.raw`kalt|warm|${german}|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)`;
+/** A rent without a period is that of a month; the word for it stands before, behind, or alone in the line below. */
 const labelled = new RegExp(
-  String.raw`\b(?:rent|(?:kalt|warm)?miete|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda)\b[\s:|=]*${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual|sqm|m²|m2\b|sq\.?\s?(?:ft|m)\b|square|person|room|head))`,
-  'gi',
+  String.raw`\b(?:rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda)\b[\s:|=]*${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual|sqm|m²|m2\b|sq\.?\s?(?:ft|m)\b|square|person|room|head))` +
+    String.raw`|${amount}(?:[^\S\n]*\(?(?:${labelBehind})(?!\p{L})|[^\S\n]*\n[^\S\n]*(?:${german}|loyer)[^\S\n]*(?=\n|$))`,
+  'giu',
 );
 
 /** Before a former price, the bound of a saved search, a difference, or what is paid once. */
@@ -56,46 +75,55 @@ const isForExtra = new RegExp(String.raw`^${gap}(?:(?:for|towards)${gap}(?:the |
 /** Behind a former price or a difference. */
 const isFormer = /^\s*(?:\(\s*(?:previously|formerly|before|old(?: price| rent)?)\s*\)|(?:less|cheaper|lower|off|saved)\b)/i;
 /** Behind a former price, with the amount that follows it: an arrow alone is that of a link, and a small amount the difference. */
-const arrow = /^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?(?:€|EUR\b)?\s?(\d[\d.,]*)/i;
+const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?${currency}?\s?(\d[\d.,]*)`, 'iu');
 
 /** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
 
-/** The first price above 0: a month's, else a week's for as long as a month is, else that of a rent without a period. The first text that has one counts. */
-export function priceIn(texts: readonly string[]): number | undefined {
+const anyCurrency = new RegExp(currency, 'i');
+/** Whether a text names an amount of money. */
+export const hasPrice = (text: string): boolean => anyCurrency.test(text) && /\d/.test(text);
+
+export type Rent = { readonly value: number; readonly currency: string | undefined };
+
+/** The first rent above 0: a month's, else a week's for as long as a month is, else one without a period. The first text that has one counts. */
+export function rentIn(texts: readonly string[]): Rent | undefined {
   const perWeek = () => {
     const week = firstIn(texts, weekly);
-    return week === undefined ? undefined : Math.round((week * 5200) / 12) / 100;
+    return week && { ...week, value: Math.round((week.value * 5200) / 12) / 100 };
   };
   return firstIn(texts, monthly) ?? perWeek() ?? firstIn(texts, labelled);
 }
 
-function firstIn(texts: readonly string[], pattern: RegExp): number | undefined {
+type Amount = Rent & { readonly isSure: boolean };
+
+function firstIn(texts: readonly string[], pattern: RegExp): Amount | undefined {
   const found = texts.map((text) => amountsIn(text, pattern));
   const sure = found.find((amounts) => amounts.some(({ isSure }) => isSure)) ?? found.find((amounts) => amounts.length > 0) ?? [];
   const [first] = [...sure.filter(({ isSure }) => isSure), ...sure];
   // Nothing beside a rent is higher than it.
-  return first && Math.max(first.value, ...sure.filter(({ isSure }) => !isSure).map(({ value }) => value));
+  const higher = sure.filter(({ isSure, value }) => !isSure && first !== undefined && value > first.value);
+  return higher.toSorted((a, b) => b.value - a.value)[0] ?? first;
 }
 
-type Amount = { readonly value: number; readonly isSure: boolean };
+/** `Reduced by €100 to €1,750`: the second of the two is the rent. */
+const isReducedBy = /\b(?:by|from|von|um)\s*$/i;
 
 function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
   return [...text.matchAll(pattern)].flatMap((match): Amount[] => {
-    const { index, 0: all } = match;
-    const value = valueOf(match);
+    const { index, 0: all, groups: { whole = '', cents = '', end = '0' } = {} } = match;
+    const [first, second] = [numberOf(`${whole}${cents}`), numberOf(end)];
     const before = text.slice(Math.max(index - 60, 0), index);
     const after = text.slice(index + all.length, index + all.length + 40);
+    // No range goes down: the rent did.
+    const isChange = second > 0 && ((second < first && second > first / 4) || (isReducedBy.test(before) && isOther.test(before)));
+    const value = isChange ? second : first;
     const next = numberOf(arrow.exec(after)?.[1] ?? '0');
-    const isRent = value > 0 && !isOther.test(before) && !isExtra.test(before) && !isForExtra.test(after) && !isFormer.test(after) && next < value / 2;
+    const isBefore = !isChange && isOther.test(before);
+    const isRent = value > 0 && !isBefore && !isExtra.test(before) && !isForExtra.test(after) && !isFormer.test(after) && next < value / 2;
     const isSure = !isBeside.test(before);
-    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure }] : [];
+    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: codes.find(([sign]) => sign.test(all))?.[1] }] : [];
   });
-}
-
-function valueOf([, ...groups]: RegExpMatchArray): number {
-  const at = groups.findIndex((group, place) => place % 2 === 0 && group !== undefined);
-  return numberOf(`${groups[at] ?? ''}${groups[at + 1] ?? ''}`);
 }
 
 /** Reads `1,850.50`, `1.850,50`, `1 850` and `1.850,-`. */

@@ -16,6 +16,9 @@ export function readUrl(written: string): URL | undefined {
   return text.length <= longestUrl && /^https?:\/\//i.test(text) ? (URL.parse(text) ?? undefined) : undefined;
 }
 
+/** A URL between `<` and `>` may go on in the next line of a text (RFC 3986, appendix C). */
+export const joinUrls = (text: string): string => text.replace(/<\s*https?:[^<>]{0,4000}>/gi, (url) => url.replace(/\s+/g, ''));
+
 /** The address that a link leads to once wrappers are removed, at most 5 within each other; undefined for a text that is no http or https address. */
 export function unwrap(written: string): URL | undefined {
   let url = readUrl(written);

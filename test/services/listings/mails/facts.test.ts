@@ -1,15 +1,16 @@
 // Facts of listings out of text: rents beside what else is paid, former prices, ranges, words for numbers, and other languages.
 import { expect } from 'chai';
 import { bathsIn, bedsIn, factsOf, typeOf } from '../../../../services/listings/mails/facts.ts';
-import { priceIn } from '../../../../services/listings/mails/prices.ts';
+import { rentIn as rentInTexts } from '../../../../services/listings/mails/prices.ts';
 import { expectLinearTime } from '../../../support/linear-time.ts';
 
-const rentIn = (text: string) => priceIn([factsOf(text)]);
+const rentIn = (text: string) => rentInTexts([factsOf(text)])?.value;
+const currencyIn = (text: string) => rentInTexts([factsOf(text)])?.currency;
 const cases = <T>(title: (text: string, expected: T) => string, expected: Readonly<Record<string, T>>, read: (text: string) => T | undefined) => {
   for (const [text, value] of Object.entries(expected)) it(title(JSON.stringify(text), value), () => expect(read(text)).to.deep.equal(value));
 };
 
-describe('priceIn', () => {
+describe('rentIn', () => {
   describe('beside what else is paid', () => {
     cases(
       (text, rent) => `reads ${rent} in ${text}`,
@@ -82,6 +83,9 @@ describe('priceIn', () => {
         'Under €2,500 per month\n€1,850 per month': 1850,
         'Budget: €2,500 per month\n€1,850 per month': 1850,
         'Max price | €2,500 per month\n€1,850 per month': 1850,
+        'Reduced by €100 to €1,750 per month': 1750,
+        'Price drop from €1,850 to €1,750 per month': 1750,
+        '€2,000 - €1,850 per month': 1850,
       },
       rentIn,
     );
@@ -134,12 +138,57 @@ describe('priceIn', () => {
         '€ 1.850 /mnd': 1850,
         '1.850 € por mês': 1850,
         'Kaltmiete 900 €': 900,
+        'Nettokaltmiete: 900 €': 900,
+        '900 € Kaltmiete': 900,
+        '900 €\nKaltmiete\n60 m²': 900,
+        '1.100,00 € warm': 1100,
+        '900 € zzgl. NK': 900,
+        '1 850 € CC*': 1850,
+        '1 850 € charges comprises': 1850,
+        'EUR1,850 per month': 1850,
+        '$1,850+/mo': 1850,
+        '£450pw': 1950,
+        '£1,950 pcm (£450 pw)': 1950,
+        '£450 pw (£1,950 pcm)': 1950,
+        'CHF 2’150.– / Monat': 2150,
+        '2 500 zł / miesiąc': 2500,
         'Loyer : 900 €': 900,
       },
       rentIn,
     );
-    for (const text of ['Rent: €90 per night', 'Deposit: €1,850', 'Rental insurance €20', 'Current €1,850', 'Parent: €1,850', '€1,850 per moment'])
+    for (const text of [
+      'Rent: €90 per night',
+      'Deposit: €1,850',
+      'Rental insurance €20',
+      'Current €1,850',
+      'Parent: €1,850',
+      '€1,850 per moment',
+      'POA',
+      '£350,000',
+      'Kaution 2.400 €\nGarten',
+      '10.000 kr./md.',
+    ])
       it(`reads none in ${JSON.stringify(text)}`, () => expect(rentIn(text)).to.equal(undefined));
+  });
+
+  describe('in a currency', () => {
+    cases(
+      (text, code) => `is ${code} in ${text}`,
+      {
+        '€1,850 per month': undefined,
+        '£1,950 pcm': 'GBP',
+        '1,950 GBP pcm': 'GBP',
+        'CHF 2150 pro Monat': 'CHF',
+        '$1,950/mo': 'USD',
+        'US$ 1,950/month': 'USD',
+        'A$450 per week': 'AUD',
+        'C$1,950 monthly': 'CAD',
+        'R$ 1.950/mês': 'BRL',
+        '2 500 zł/mc': 'PLN',
+        '₹25,000/month': 'INR',
+      },
+      currencyIn,
+    );
   });
 
   it('takes linear time', async () => {
@@ -180,6 +229,13 @@ describe('beds and baths', () => {
       '2 large double & 1 single bedrooms': [3, undefined],
       '3-Zimmer-Wohnung mit 1 Bad': [2, 1],
       '3,5 Zimmer': [2, undefined],
+      '3 Zi.': [2, undefined],
+      '2 bds | 1 ba': [2, 1],
+      '2 hab. 90 m²': [2, undefined],
+      '2 dorm.': [2, undefined],
+      '3 p · 2 ch · 65 m²': [2, undefined],
+      '4+ beds': [4, undefined],
+      'Trilocale via Roma': [2, undefined],
       '4 Zimmer, davon 2 Schlafzimmer': [2, undefined],
       '1 Zimmer': [0, undefined],
       'appartement de deux pièces': [1, undefined],

@@ -68,7 +68,17 @@ describe('parseAlertMail', () => {
     expect(await listingIn(alertMail({ html: '<p>See the text</p>', text }))).to.include({ sourceId: '2', priceMonthly: 900 });
   });
 
+  it('takes no button, picture or price for the address', async () => {
+    const html = `<div><a href="${linkTo(1)}"><img src="https://media.daft.ie/1.jpg"></a><a href="${linkTo(1)}">€1,950 pcm</a><br>12 High Street, Cork<br><a href="${linkTo(1)}">View property</a></div>`;
+    expect((await listingIn(alertMail({ html }))).address).to.equal('12 High Street, Cork');
+  });
+
   describe('the listing link', () => {
+    it('may go on in the next line of a text, between < and >', async () => {
+      const text = `Apt 1, D04 X285\r\n€1,850 per month\r\n<https://www.daft.ie/for-rent/the-elms/555\r\n1234>`;
+      expect((await listingIn(alertMail({ text }))).sourceId).to.equal('5551234');
+    });
+
     const linked = async (attributes: string) => (await listingIn(alertMail({ html: `<a ${attributes}>1 Main St</a> €900 per month` }))).sourceUrl;
     const safe = (url: string) => `https://eur01.safelinks.protection.outlook.com/?url=${encodeURIComponent(url)}&amp;data=05`;
 
@@ -155,6 +165,47 @@ describe('parseAlertMail', () => {
       expect(await facts({ text: before })).to.deep.equal(inText);
       const quoted = before.replaceAll(/^/gm, '> ');
       expect(await facts({ text: quoted })).to.deep.equal(inText);
+    });
+
+    const two = [
+      ['1', 1850, 2, 'Apt 1, D04 X285'],
+      ['2', 1950, 3, 'Apt 2, D02 X286'],
+    ];
+    const [apt1, apt2] = [`<a href="${linkTo(1)}">Apt 1, D04 X285</a>`, `<a href="${linkTo(2)}">Apt 2, D02 X286</a>`];
+    const photo = (id: number) => `<a href="${linkTo(id)}"><img src="https://media.daft.ie/${id}.jpg"></a>`;
+    for (const [layout, html] of Object.entries({
+      'two columns, pictures above facts': `<table><tr><td>${photo(1)}</td><td>${photo(2)}</td></tr><tr><td>€1,850 per month<br>2 Bed<br>${apt1}</td><td>€1,950 per month<br>3 Bed<br>${apt2}</td></tr></table>`,
+      'a picture, facts and a button in rows': [1, 2]
+        .map(
+          (id) =>
+            `<tr><td>${photo(id)}</td></tr><tr><td>Apt ${id}, D0${id === 1 ? '4 X285' : '2 X286'}</td></tr><tr><td>€1,${7 + id}50 per month</td></tr><tr><td>${id + 1} Bed</td></tr><tr><td><a href="${linkTo(id)}">View</a></td></tr>`,
+        )
+        .join(''),
+      'lines, facts before the link': `<body>€1,850 per month<br>2 Bed<br>${apt1}<br><br>€1,950 per month<br>3 Bed<br>${apt2}</body>`,
+      'lines, facts behind the link': `<body>Your search: rent €1,000 per month and more<br>${apt1}<br>€1,850 per month<br>2 Bed<br><br>${apt2}<br>€1,950 per month<br>3 Bed</body>`,
+    }))
+      it(`are those of each listing in ${layout}`, async () => {
+        const found = await listingsIn(alertMail({ html }));
+        expect(found.map((one) => ('sourceId' in one ? [one.sourceId, one.priceMonthly, one.beds, one.address] : one))).to.deep.equal(two);
+      });
+
+    it('have a currency that is not the euro', async () => {
+      expect(await listingOf({ price: '£1,950 pcm' })).to.include({ priceMonthly: 1950, currency: 'GBP' });
+      expect((await listingOf({ price: '€1,950 per month' })).currency).to.equal(undefined);
+    });
+
+    it('are on one line with the address', async () => {
+      for (const line of [
+        'Apt 1, The Elms, D04 X285 - €1,850 per month',
+        '€1,850 per month, Apt 1, The Elms, D04 X285',
+        '2 Bed | Apt 1, The Elms, D04 X285 | €1,850 pcm',
+      ])
+        expect(await inText(line), line).to.include({ priceMonthly: 1850, address: 'Apt 1, The Elms, D04 X285' });
+    });
+
+    it('tell that the listing is withdrawn', async () => {
+      expect((await listingOf({ facts: '2 Bed<br>LET AGREED' })).withdrawn).to.equal(true);
+      expect((await listingOf({ facts: '2 Bed<br>Not let agreed yet' })).withdrawn).to.equal(undefined);
     });
 
     it('fail one listing alone that lacks its price', async () => {

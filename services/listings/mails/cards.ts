@@ -1,0 +1,97 @@
+// Finds the listings of an alert mail, and where in its text the facts of each stand. Pure.
+import { unwrap } from '../../platform/mail/wrappers.ts';
+import type { Link, MailDocument, Span } from './document.ts';
+import { factsOf } from './facts.ts';
+import { rentIn } from './prices.ts';
+
+export type Card = {
+  readonly sourceId: string;
+  readonly sourceUrl: string;
+  readonly links: readonly Link[];
+  /** Where its facts are searched first: what is around its links and between them, without any other listing's link; the smallest first. */
+  readonly places: readonly Span[];
+  /** The text before and after them, up to the neighbouring cards. */
+  readonly before: readonly Span[];
+  readonly after: readonly Span[];
+  /** Whether the facts stand before the link, as in mails of text. */
+  readonly isBefore: boolean;
+};
+
+type Target = { readonly sourceId: string; readonly sourceUrl: string };
+/** Links to one listing with none to another between them: the picture, the title and the button of a card. */
+type Run = Target & { readonly links: readonly Link[]; readonly places: readonly Span[]; readonly outer: Span; readonly isLine: boolean };
+
+/** More are those of a menu, and cost much to read. */
+const mostRuns = 8;
+
+/** Every listing that a link leads to, in the order of the mail. */
+export function findCards(document: MailDocument, pattern: RegExp): Card[] {
+  const { text } = document;
+  const runs = runsOf(document, pattern);
+  const byId = [...Map.groupBy(runs.keys(), (at) => runs[at]?.sourceId).values()];
+  const isBefore = hasFactsBefore(text, runs, byId.length > 1);
+  const beforeOf = (at: number): Span[] => {
+    const from = at === 0 ? 0 : isBefore ? runs[at - 1]?.outer.end : undefined;
+    return from === undefined ? [] : [{ at: from, end: runs[at]?.outer.at ?? 0 }];
+  };
+  // The text between two cards belongs to one of them.
+  const afterOf = (at: number): Span[] => {
+    const end = at === runs.length - 1 ? text.length : isBefore ? undefined : runs[at + 1]?.outer.at;
+    return end === undefined ? [] : [{ at: runs[at]?.outer.end ?? 0, end }];
+  };
+  return byId.flatMap((all) => {
+    const read = all.slice(0, mostRuns);
+    const own = read.flatMap((at) => runs[at] ?? []);
+    const [first] = own;
+    if (!first) return [];
+    const { sourceId, sourceUrl } = first;
+    const [links, places] = [own.flatMap((run) => run.links), own.flatMap((run) => run.places)];
+    return [{ sourceId, sourceUrl, links, places, before: read.flatMap(beforeOf), after: read.flatMap(afterOf), isBefore }];
+  });
+}
+
+/** Only lines without an element of their own tell nothing of the order, so the prices before the first link and behind the last one do. */
+function hasFactsBefore(text: string, runs: readonly Run[], hasSeveral: boolean): boolean {
+  const [first, last] = [runs[0], runs.at(-1)];
+  if (!first?.isLine || !last) return false;
+  const hasRent = (part: string) => rentIn([factsOf(part)]) !== undefined;
+  return hasRent(text.slice(0, first.outer.at)) && !(hasSeveral && hasRent(text.slice(last.outer.end)));
+}
+
+function runsOf({ text, links }: MailDocument, pattern: RegExp): readonly Run[] {
+  const groups: (Target & { readonly links: Link[] })[] = [];
+  for (const link of links) {
+    const target = link.targets.map((one) => targetOf(one, pattern)).find((one) => one !== undefined);
+    if (!target) continue;
+    if (groups.at(-1)?.sourceId === target.sourceId) groups.at(-1)?.links.push(link);
+    else groups.push({ ...target, links: [link] });
+  }
+  return groups.map((group, at) => {
+    const [first, last] = [group.links[0], group.links.at(-1)];
+    const span = { at: first?.at ?? 0, end: last?.end ?? 0 };
+    const [previous, next] = [groups[at - 1]?.links.at(-1)?.at ?? -1, groups[at + 1]?.links[0]?.at ?? Infinity];
+    const own = [...new Set([first, last])].flatMap((link) => link?.around ?? []).filter((element) => previous < element.at && next >= element.end);
+    const line = { at: text.lastIndexOf('\n', span.at - 1) + 1, end: endOfLine(text, span.end) };
+    const places = distinct(own.length === 0 ? [line] : first === last ? own : [...own, span]);
+    const outer = { at: Math.min(...places.map((place) => place.at)), end: Math.max(...places.map(({ end }) => end)) };
+    return { ...group, places, outer, isLine: own.length === 0 };
+  });
+}
+
+/** The smallest first. */
+const distinct = (spans: readonly Span[]): Span[] =>
+  [...new Map(spans.map((span) => [`${span.at} ${span.end}`, span])).values()].sort((a, b) => a.end - a.at - (b.end - b.at));
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+function targetOf(written: string, pattern: RegExp): Target | undefined {
+  for (const url of [unwrap(written)?.href ?? '', written.trim()]) {
+    const match = pattern.exec(url);
+    // The rest of the address counts clicks.
+    if (match?.[1] !== undefined) return { sourceId: match[1], sourceUrl: url.slice(0, match.index + match[0].length) };
+  }
+  return undefined;
+}
