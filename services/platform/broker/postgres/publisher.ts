@@ -17,9 +17,11 @@ const largestBodyBytes = 128 * 1024 * 1024;
 
 /** @param sessionNow throws when not connected */
 export function createEmbeddedPublisher(topology: Topology, sessionNow: () => EmbeddedSession) {
+  let latest: EmbeddedSession | undefined;
+
   // One copy for each queue, all or none.
   async function write(batch: readonly PendingPublish[]): Promise<readonly PublishResult[]> {
-    const { boss, database } = sessionNow();
+    const { boss, database } = (latest = sessionNow());
     const inTime = batch.filter(({ state }) => state !== 'timed out');
     for (const pending of inTime) pending.state = 'written';
     const stored = inTime.map(({ message }) => toStored(message, 1));
@@ -41,6 +43,7 @@ export function createEmbeddedPublisher(topology: Topology, sessionNow: () => Em
     const result = put(pending).catch((error: unknown): PublishResult => ({ outcome: failedOutcome(error), reason: describeError(error) }));
     return withTimeout(result, timeoutMs, () => {
       const outcome = pending.state === 'written' ? 'unknown' : 'unpublished';
+      if (pending.state === 'written') void latest?.database.checkNow();
       pending.state = 'timed out';
       return { outcome, reason: 'the embedded broker did not answer in time' };
     });

@@ -21,7 +21,7 @@ export type ConnectionParts = {
 
 export type EmbeddedSession = Awaited<ReturnType<typeof openSession>>;
 
-type Sockets = ReturnType<typeof createSockets>;
+type SessionParts = { readonly sockets: ReturnType<typeof createSockets>; readonly connectMs: number };
 
 /** For an orderly end, before the sockets to a server that hangs are cut. */
 const closeMs = 2000;
@@ -33,8 +33,8 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
   const closing = new AbortController();
   let lastFailure: string | null = null;
 
-  async function useOne(): Promise<void> {
-    await using session = await openSession(parts, sockets);
+  async function useOne(connectMs: number): Promise<void> {
+    await using session = await openSession(parts, { sockets, connectMs });
     const over = AbortSignal.any([session.lost, closing.signal]);
     if (!over.aborted) {
       log.info('connected to the embedded broker');
@@ -45,6 +45,8 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
     if (session.lost.aborted) {
       log.warn({ reason: describeError(session.lost.reason) }, 'lost the connection to the embedded broker, reconnecting');
       parts.onDisconnected(describeError(session.lost.reason));
+      // Goodbyes to a server that hangs would delay the next session by seconds.
+      sockets.cut();
     }
   }
 
@@ -52,7 +54,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
     let failures = 0;
     while (!closing.signal.aborted) {
       try {
-        await useOne();
+        await useOne(connectMsAfter(failures));
         failures = 1;
       } catch (error) {
         const reason = describeError(error);
@@ -93,9 +95,9 @@ const queueSettings = {
   notify: true,
 };
 
-async function openSession(parts: ConnectionParts, sockets: Sockets) {
+async function openSession(parts: ConnectionParts, own: SessionParts) {
   await using opened = new AsyncDisposableStack();
-  const database = createEmbeddedDatabase(parts, sockets);
+  const database = createEmbeddedDatabase(parts, own);
   opened.defer(database.close);
   const boss = await createBoss(database, parts);
   opened.defer(async () => {
@@ -138,12 +140,15 @@ export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown';
 }
 
-const connectTimeoutMs = 5000;
+/** Short at first: while an address leads to a machine that is gone, each attempt hangs for all of it. A busy server may need seconds. */
+const connectMsAfter = (failures: number) => Math.min(2000 + 1000 * failures, 8000);
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
 const listenerCheckMs = 5000;
 /** A busy server may take some of it; one that is gone is noticed sooner than by any other statement. */
 const listenerAnswerMs = 8000;
+/** For a server that has just left a transaction unanswered. */
+const suspectAnswerMs = 2000;
 
 const ignore = () => undefined;
 
@@ -156,7 +161,7 @@ export const countConsumers = `select count(*)::int from pg_locks where locktype
   and objid = hashtext($1::text)::oid and database = (select oid from pg_database where datname = current_database())`;
 
 /** The database as pg-boss wants it, on a pool and a listening connection of its own. */
-function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, sockets: Sockets) {
+function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, { sockets, connectMs }: SessionParts) {
   const losing = new AbortController();
   const lost = (reason: Error) => losing.abort(reason);
   const arrivals = new EventEmitter<{ message: [queue: string] }>();
@@ -164,7 +169,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     connectionString: withVerifiedTls(url),
     application_name: name,
     stream: sockets.open,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: connectMs,
     query_timeout: queryTimeoutMs,
     ...keepAlive,
     options: deadClientOptions,
@@ -174,6 +179,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
   // One statement at a time on the listening connection: node-postgres 9 takes no second one meanwhile.
   let listener: pg.Client | undefined;
   let last = Promise.resolve();
+  let isChecking = false;
   const askListener = (text: string, values: unknown[], failed: (error: Error) => void) =>
     (last = last.then(() => listener?.query(text, values)).then(ignore, failed));
   // Counting is worth no session: a silent server is found by the next check.
@@ -194,6 +200,14 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
           error instanceof pg.DatabaseError ? error : new CommitUnknown('lost the connection while committing', { cause: error });
         return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), commitFailed);
       }),
+
+    /** Call when a transaction timed out: a server that does not answer the listening connection either is given up before the next check. */
+    async checkNow(): Promise<void> {
+      if (isChecking) return;
+      isChecking = true;
+      await withTimeout(askListener('select 1', [], lost), suspectAnswerMs, () => lost(new Error('the server does not answer')));
+      isChecking = false;
+    },
 
     /** Counted as a consumer of the queue, until `ended` or the end of the session. Another role's exclusive lock leaves it out of the count. */
     consumes: (queue: string) => noteConsumer('try_advisory_lock_shared', queue),

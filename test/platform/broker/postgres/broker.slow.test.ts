@@ -50,15 +50,19 @@ describe('the embedded adapter', function () {
     expect(ids(seen.deliveries)).to.deep.equal([]);
   });
 
-  it('connects anew to a server that is gone without a word', async () => {
+  async function connectedBySwitch() {
     const port = Number(new URL(database.url).port);
     const address = await startSwitch(port);
     const url = new URL(database.url);
     url.port = String(address.port);
-    const { topology } = newTopology();
-    const broker = connect(url.href, topology);
+    const broker = connect(url.href, newTopology().topology);
     open.push(broker);
     await broker.ready(generousMs);
+    return { broker, port, address };
+  }
+
+  it('connects anew to a server that is gone without a word', async () => {
+    const { broker, port, address } = await connectedBySwitch();
     address.silence();
     address.leadTo(port);
     // Sooner than any statement of the broker times out, the longest after 20 s.
@@ -66,6 +70,29 @@ describe('the embedded adapter', function () {
     await broker.ready(generousMs);
     await publish(broker, message('a'));
     address.close();
+  });
+
+  it('gives up a server that answers neither a message nor anything else, before the next check finds it', async () => {
+    const { broker, port, address } = await connectedBySwitch();
+    address.silence();
+    expect(await broker.publish(message('a'), 500)).to.include({ outcome: 'unknown' });
+    await until(() => !broker.isConnected, 'it is given up');
+    expect(broker.lastError).to.equal('the server does not answer');
+    address.leadTo(port);
+    await broker.ready(generousMs);
+    await publish(broker, message('b'));
+    address.close();
+  });
+
+  it('keeps a server that is only slow with messages', async () => {
+    const broker = await connected(newTopology().topology);
+    await observer.query('begin');
+    await observer.query('lock table broker.job in access exclusive mode');
+    expect(await broker.publish(message('a'), 500)).to.include({ outcome: 'unknown' });
+    await pause(2500);
+    expect(broker.isConnected).to.equal(true);
+    await observer.query('rollback');
+    await publish(broker, message('b'));
   });
 
   async function jobs(queue: string): Promise<number> {
