@@ -18,6 +18,7 @@ import { changeRoutes, createChangePolls } from './changes/polls.ts';
 import { createChangeStore } from './changes/store.ts';
 import { keyVaultRoutes, keyVaultTag } from './compatibility/key-vault.ts';
 import { vaultRoutes, vaultTag } from './compatibility/vault.ts';
+import { vaultStateRoutes } from './compatibility/vault-state.ts';
 import type { SecretsConfig } from './config.ts';
 import { type ApiServer, countReviews, createAccountTokens } from './consumer/account-tokens.ts';
 import { applicationGuard, consumerRoutes } from './consumer/reads.ts';
@@ -100,7 +101,7 @@ export function createSecretsApp(parts: SecretsParts): App {
     description: { title: 'secrets', summary: 'Keeps secrets and configuration of applications, and hands each its own.', version },
     routes: [
       ...[...managementRoutes, ...tagged(tags.reading, consumerRoutes({ reader, store: consumerStore, keyUses, clock }))].map(withRefusals),
-      ...compatibleRoutes(config, { reader, clock }),
+      ...compatibleRoutes(config, { reader, clock, health }),
     ],
     areas: [
       { prefix: '/api/management', guard: authorization('Bearer', config.adminApiKeys, { ...administrator, ofConsole: config.consoleTokens }), failureLimit },
@@ -125,9 +126,11 @@ function withRefusals(route: AnyRoute): AnyRoute {
   return asksDatabase({ ...route, problems: [...(route.problems ?? []), ...ofWrites] });
 }
 
+type CompatibleParts = { readonly reader: SecretReader; readonly clock: () => Date; readonly health: Health };
+
 /** Reads in the wire forms of other products, where they are switched on. */
-const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, parts: { readonly reader: SecretReader; readonly clock: () => Date }): AnyRoute[] => [
-  ...(vault === 'on' ? tagged(vaultTag, vaultRoutes(parts)) : []),
+const compatibleRoutes = ({ vault, keyVault }: SecretsConfig, parts: CompatibleParts): AnyRoute[] => [
+  ...(vault === 'on' ? tagged(vaultTag, [...vaultStateRoutes(parts.health, parts.clock), ...vaultRoutes(parts)]) : []),
   ...(keyVault === 'on' ? tagged(keyVaultTag, keyVaultRoutes(parts)) : []),
 ];
 

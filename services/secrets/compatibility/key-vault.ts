@@ -98,7 +98,7 @@ const OfSecret = InVault.extend({ name: z.string().describe('The name of the sec
 type Asked = { readonly headers: IncomingHttpHeaders; readonly params: z.output<typeof InVault>; readonly requestId: string };
 const placeOf = async (reader: SecretReader, { headers, params, requestId }: Asked) => ({
   keyHash: await hashIn(reader, headers),
-  environment: named(params.environment ?? withoutPort(hostOf(headers)).split('.', 1)[0]),
+  environment: named(params.environment ?? withoutPort(hostOf(headers)).toLowerCase().split('.', 1)[0]),
   requestId,
 });
 

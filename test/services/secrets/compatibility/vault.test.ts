@@ -81,7 +81,7 @@ describe('reads in the form of Vault', () => {
       '/local/metadata/none?list=true',
       '/local/metadata/none',
       '/nothing',
-      '/sys/health',
+      '/sys/mounts',
     ])
       expect(await get(path), path).to.deep.include(missing);
     const other = await newApplication(running.url);
@@ -130,6 +130,29 @@ describe('reads in the form of Vault', () => {
       'data.type': 'kv',
       'data.options': { version: '2' },
     });
+  });
+
+  it('answers its state without a token, as probes and clients ask for it', async () => {
+    const ask = (path: string) => call(running.url, { path: `/v1/sys/${path}` });
+    for (const path of ['health', 'seal-status']) {
+      const { status, body } = await ask(path);
+      expect({ status, body }, path).to.deep.nested.include({
+        status: 200,
+        'body.initialized': true,
+        'body.sealed': false,
+        'body.standby': false,
+        'body.t': 1,
+      });
+      expect(body)
+        .to.have.property('version')
+        .that.matches(/^\d+\.\d+\.\d+/);
+    }
+    let isReady = false;
+    running.service.health.addCheck('test', () => ({ ok: isReady }));
+    expect(await ask('health')).to.deep.nested.include({ status: 503, 'body.sealed': true });
+    expect(await ask('seal-status')).to.deep.nested.include({ status: 200, 'body.sealed': true });
+    isReady = true;
+    expect((await ask('health')).status).to.equal(200);
   });
 
   it('lists names as folders, and facts of one secret', async () => {
