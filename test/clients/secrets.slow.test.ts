@@ -11,6 +11,8 @@ import { clients, type Failure, type Options, type Program } from './packages.ts
 import * as programs from './programs.ts';
 
 const hourMs = 3_600_000;
+const problem = { 'Content-Type': 'application/problem+json' };
+const html = { 'Content-Type': 'text/html' };
 const unavailable = { status: 503, headers: { 'Retry-After': '0' } };
 
 for (const { name, need, install, optionsOf } of clients(programs)) {
@@ -183,18 +185,33 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       });
     });
 
+    for (const [reason, fate] of [
+      ['404 of a proxy', { status: 404, headers: html, body: '<html>' }],
+      ['403 of a proxy', { status: 403, headers: html, body: '<html>' }],
+      ['the page of a login', { status: 302, headers: { Location: 'https://login.example.test/' } }],
+      ['a page instead of an answer', { status: 200, headers: html, body: '<html>' }],
+    ] as const)
+      it(`as it last was while there is ${reason}`, async () => {
+        await open({ attempts: 1 });
+        await get();
+        front.meet(fate);
+        expect(await get()).to.equal(value);
+        front.meet(unavailable);
+        expect(await get()).to.equal(value);
+      });
+
     it('nothing that the service has refused since', async () => {
       const other = secretValue('another password');
       await put('other', other);
       await open({ attempts: 1 });
       await get();
       await get('other');
-      front.meet({ status: 404 });
+      front.meet({ status: 404, headers: problem });
       expect(failureOf(await get())).to.include({ status: 404 });
       front.meet(unavailable);
       expect(failureOf(await get())).to.include({ status: 503 });
       expect(await get('other')).to.equal(other);
-      front.meet({ status: 401 });
+      front.meet({ status: 401, headers: problem });
       await eventually(async () => expect(await get('other')).to.include({ status: 401 }));
       front.meet(unavailable);
       expect(failureOf(await get('other'))).to.include({ status: 503 });
@@ -261,7 +278,7 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
         .not.to.contain(value)
         .and.not.to.contain(application.key);
       front.meet({ status: 200, headers: { 'Content-Type': 'application/json' }, body: `{"name": "db-password", "value": "${value}" oh` });
-      const broken = failureOf(await get());
+      const broken = failureOf(await get('never read before'));
       expect(broken.message).to.contain('the answer is not JSON').and.not.to.contain(value).and.not.to.contain(application.key);
     });
 

@@ -38,7 +38,7 @@ export function createLastKnown({ ttlMs, staleMs, file }: LastKnownOptions) {
       return value;
     } catch (error) {
       if (!(error instanceof RequestFailed)) throw error;
-      if (error.isTransient && known) {
+      if (known && (error.isTransient || !error.isOfService)) {
         triesAgainAt = Date.now() + pauseMs(++failures, error);
         return known.value;
       }
@@ -48,8 +48,8 @@ export function createLastKnown({ ttlMs, staleMs, file }: LastKnownOptions) {
   }
 
   /** A value that the service refuses is not served from here either; a key that it refuses ends all values. */
-  async function forget(entries: Entries, name: string, { status = 0 }: RequestFailed): Promise<void> {
-    if (![401, 403, 404].includes(status)) return;
+  async function forget(entries: Entries, name: string, { status = 0, isOfService }: RequestFailed): Promise<void> {
+    if (!isOfService || ![401, 403, 404].includes(status)) return;
     if (status === 404) entries.delete(name);
     else entries.clear();
     await file?.save(entries);

@@ -1,6 +1,8 @@
 // A GET request for JSON with a timeout, and retries with back-off. No error holds a credential, a header or a value.
 import { setTimeout as pause } from 'node:timers/promises';
 
+type Failure = { readonly status?: number; readonly retryAfterMs?: number | undefined; readonly isOfService?: boolean };
+
 /** The service refused the request, or gave no answer. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
@@ -8,11 +10,14 @@ export class RequestFailed extends Error {
   readonly status: number | undefined;
   /** From the answer's Retry-After. */
   readonly retryAfterMs: number | undefined;
+  /** Whether the answer is in the service's own form: a proxy before it says 403 or 404 of its own, while the service is away. */
+  readonly isOfService: boolean;
 
-  constructor(message: string, { status, retryAfterMs }: { readonly status?: number; readonly retryAfterMs?: number | undefined } = {}) {
+  constructor(message: string, { status, retryAfterMs, isOfService = false }: Failure = {}) {
     super(message);
     this.status = status;
     this.retryAfterMs = retryAfterMs;
+    this.isOfService = isOfService;
   }
 
   /** Whether the same request may succeed later: the service is unavailable, or limits requests. */
@@ -49,7 +54,8 @@ export async function getJson<T>(request: Request): Promise<T> {
   const { status } = response;
   if (!response.ok) {
     const retryAfterMs = readRetryAfter(response.headers.get('Retry-After'));
-    throw new RequestFailed([said, String(status), detailOf(response, text)].filter(Boolean).join(': '), { status, retryAfterMs });
+    const isOfService = isProblem(response);
+    throw new RequestFailed([said, String(status), detailOf(response, text)].filter(Boolean).join(': '), { status, retryAfterMs, isOfService });
   }
   try {
     return JSON.parse(text) as T;
@@ -82,9 +88,11 @@ function reasonOf(error: unknown): string {
   return innermost.message || ('code' in innermost ? String(innermost.code) : innermost.name);
 }
 
+const isProblem = ({ headers }: Response) => headers.get('Content-Type')?.startsWith('application/problem+json') ?? false;
+
 /** The reason in the service's own words, where it gives one. */
 function detailOf(response: Response, text: string): string | undefined {
-  if (!response.headers.get('Content-Type')?.startsWith('application/problem+json')) return undefined;
+  if (!isProblem(response)) return undefined;
   try {
     const { title, detail } = JSON.parse(text) as { readonly title?: unknown; readonly detail?: unknown };
     return [title, detail].filter((part) => typeof part === 'string').join(': ');

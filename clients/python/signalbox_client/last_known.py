@@ -30,7 +30,7 @@ class LastKnown:
         try:
             value = load(known is None)
         except RequestFailed as failure:
-            if failure.is_transient and known is not None:
+            if known is not None and (failure.is_transient or not failure.is_of_service):
                 self._failures += 1
                 self._tries_again_at = time.time() + pause_after(self._failures, failure)
                 return known[0]
@@ -52,7 +52,7 @@ class LastKnown:
 
     def _forget(self, name: str, failure: RequestFailed) -> None:
         """A value that the service refuses is not served from here either; a key that it refuses ends all values."""
-        if failure.status not in (401, 403, 404):
+        if not failure.is_of_service or failure.status not in (401, 403, 404):
             return
         with self._lock:
             if failure.status == 404:

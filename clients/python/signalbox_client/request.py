@@ -20,12 +20,14 @@ LONGEST_PAUSE = 30.0
 class RequestFailed(Exception):
     """The service refused the request, or gave no answer."""
 
-    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None, is_of_service: bool = False) -> None:
         super().__init__(message)
         #: None where no whole answer came: no connection, a timeout, a connection that broke off.
         self.status = status
         #: Seconds, from the answer's Retry-After.
         self.retry_after = retry_after
+        #: Whether the answer is in the service's own form: a proxy before it says 403 or 404 of its own, while the service is away.
+        self.is_of_service = is_of_service
 
     @property
     def is_transient(self) -> bool:
@@ -82,7 +84,7 @@ class Service:
         if response.status != 200:
             detail = _detail_of(response, body)
             message = f"{said}: {response.status}" + (f": {detail}" if detail else "")
-            raise RequestFailed(message, response.status, _retry_after(response.headers.get("Retry-After")))
+            raise RequestFailed(message, response.status, _retry_after(response.headers.get("Retry-After")), _is_problem(response))
         found, value = _parse(body)
         if not found:
             raise RequestFailed(f"{said}: the answer is not JSON", response.status)
@@ -141,9 +143,13 @@ def _parse(body: bytes) -> tuple[bool, Any]:
         return False, None
 
 
+def _is_problem(response: http.client.HTTPResponse) -> bool:
+    return response.headers.get("Content-Type", "").startswith("application/problem+json")
+
+
 def _detail_of(response: http.client.HTTPResponse, body: bytes) -> str:
     """The reason in the service's own words, where it gives one."""
-    if not response.headers.get("Content-Type", "").startswith("application/problem+json"):
+    if not _is_problem(response):
         return ""
     _, problem = _parse(body)
     parts = [problem.get("title"), problem.get("detail")] if isinstance(problem, dict) else []
