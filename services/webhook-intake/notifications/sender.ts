@@ -1,6 +1,6 @@
 // Sends what the outbox holds for one channel, beside any number of other processes that do the same.
 import type { Log } from '../../platform/log.ts';
-import { type BackOffRange, backOffMs, createWakeUp } from '../../platform/time.ts';
+import { type BackOffRange, backOffMs, createWakeUp, withTimeout } from '../../platform/time.ts';
 import type { ChannelSender, SendOutcome } from './channel.ts';
 import type { ClaimedMessage, NotificationStore } from './store.ts';
 import { contentOf } from './templates.ts';
@@ -23,6 +23,9 @@ const usualBackOff = { message: { firstMs: 5000, longestMs: 5 * 60_000 }, channe
 /** Longer than a channel takes for a message, with all its timeouts. */
 const usualLeaseMs = 3 * 60_000;
 const atOnce = 5;
+/** A receiver of events that takes longer is not waited for, up to so many messages. */
+const slowAfterMs = 1000;
+const mostSlow = 50;
 /** Mail servers give up on a mailbox that is full after some days, too. */
 const usualGiveUpAfterMs = 3 * 24 * 60 * 60_000;
 
@@ -35,13 +38,14 @@ export function startSender(parts: SenderParts) {
   let channelFailures = 0;
   /** In a row: the database was away. */
   let roundFailures = 0;
+  const sends = createSends(sendOne, { isSlowLeft: channel.sendsEvents === true, onSlowDone: () => wakeUp.wake() });
 
   /** @returns whether there may be more to do at once */
   async function round(): Promise<boolean> {
     await store.makeMessages(channel.channel, channel.sendsEvents ? Infinity : maxPerHour);
-    const messages = await store.claim(channel.channel, atOnce, leaseMs);
+    const messages = await store.claim(channel.channel, atOnce, leaseMs, sends.slowRecipients());
     if (messages.length === 0) return false;
-    const outcomes = await Promise.all(messages.map((message) => sendOne(message)));
+    const outcomes = await sends.start(messages);
     const failed = outcomes.find((outcome) => outcome !== 'sent' && outcome.kind === 'unavailable');
     if (failed && channelFailures === 0) log.warn({ ...context, outcome: failed }, 'sending notifications failed, channel unavailable, retrying');
     if (!failed && channelFailures > 0) log.info({ ...context, attempts: channelFailures + 1 }, 'channel of notifications available again');
@@ -100,5 +104,42 @@ export function startSender(parts: SenderParts) {
   }
 
   const running = run();
-  return { wake: () => wakeUp.wake(), ended: () => running };
+  return {
+    wake: () => wakeUp.wake(),
+    ended: async () => {
+      await running;
+      await sends.ended();
+    },
+  };
+}
+
+type SendsOptions = {
+  /** One receiver of events says nothing of another one: the others do not wait for one that takes long. */
+  readonly isSlowLeft: boolean;
+  /** Called when all that were left have ended. */
+  readonly onSlowDone: () => void;
+};
+
+/** The sends that are under way. */
+function createSends(send: (message: ClaimedMessage) => Promise<SendOutcome>, { isSlowLeft, onSlowDone }: SendsOptions) {
+  const underWay = new Map<ClaimedMessage, Promise<SendOutcome>>();
+  const ended = () => Promise.allSettled(underWay.values());
+  return {
+    /** Their other messages wait for the one that is under way. */
+    slowRecipients: () => [...new Set([...underWay.keys()].map(({ recipient }) => recipient))],
+    /** @returns the outcomes; none where some are left */
+    start(messages: readonly ClaimedMessage[]): Promise<readonly SendOutcome[]> {
+      const sends = messages.map((message) => {
+        const done = send(message).finally(() => underWay.delete(message));
+        underWay.set(message, done);
+        return done;
+      });
+      if (!isSlowLeft || underWay.size > mostSlow) return Promise.all(sends);
+      return withTimeout<readonly SendOutcome[]>(Promise.all(sends), slowAfterMs, () => {
+        void ended().then(onSlowDone);
+        return [];
+      });
+    },
+    ended,
+  };
 }

@@ -44,13 +44,14 @@ const makeMessage = statement<unknown, [id: string, channel: string, recipient: 
   update outbox_recipients set message_id = $1 where id = any ($4::bigint[])`,
 );
 
-const claim = statement<ClaimedMessage, [channel: string, limit: number, leaseMs: number]>(
+const claim = statement<ClaimedMessage, [channel: string, limit: number, leaseMs: number, except: readonly string[]]>(
   'intake.notify.claim',
   `
   update outbox_messages set claimed_until = clock_timestamp() + $3 * interval '1 millisecond', attempts = attempts + 1
   where id in (
     select id from outbox_messages
     where channel = $1 and state = 'pending' and due_at <= now() and (claimed_until is null or claimed_until < now())
+      and recipient <> all ($4::text[])
     order by due_at, id limit $2
     for update skip locked
   )
@@ -125,7 +126,8 @@ export const createNotificationStore = (database: Database) => ({
         for (const ofMessage of compose(ids, maxPerHour, load)) await inTransaction.run(makeMessage, uuidv7(), channel, recipient, ofMessage);
       }
     }),
-  claim: (channel: string, limit: number, leaseMs: number) => database.all(claim, channel, limit, leaseMs),
+  /** @param except recipients whose messages are left */
+  claim: (channel: string, limit: number, leaseMs: number, except: readonly string[] = []) => database.all(claim, channel, limit, leaseMs, except),
   noticesOf: (message: string) => database.all(noticesOf, message),
   /** The event of a message with one notice, whole; undefined once its retention is over. */
   async eventOf(message: string): Promise<StoredEvent | undefined> {

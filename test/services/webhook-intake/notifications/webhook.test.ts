@@ -21,6 +21,8 @@ describe('webhooks of events', () => {
   let receiver: Server;
   let url: string;
   let statuses: number[];
+  /** Answers the requests to /hanging. */
+  let hanging: (() => void)[];
   let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
   let running: { readonly stop: AbortController; readonly sender: ReturnType<typeof startSender> }[];
   const keys = ['an old key of the receiver', 'a key as text'] as const;
@@ -30,6 +32,7 @@ describe('webhooks of events', () => {
     database = await createIntakeDatabase();
     receiver = createServer((request, response) => {
       void bodyOf(request).then((body) => {
+        if (request.url === '/hanging') return void hanging.push(() => response.writeHead(204).end());
         received.push({ headers: request.headers, body });
         response.writeHead(statuses.shift() ?? 204).end();
       });
@@ -42,21 +45,21 @@ describe('webhooks of events', () => {
     receiver.close();
     await database.close();
   });
-  beforeEach(() => ([statuses, received, running] = [[], [], []]));
+  beforeEach(() => ([statuses, hanging, received, running] = [[], [], [], []]));
   afterEach(async () => {
     for (const { stop } of running) stop.abort();
     await Promise.all(running.map(({ sender }) => sender.ended()));
     await database.empty();
   });
 
-  async function deliver(count: number): Promise<void> {
-    const rules = parseRules(`rules: [{ name: all, webhook: ["${url}"] }]`);
+  async function deliver(count: number, urls: readonly string[] = [url]): Promise<void> {
+    const rules = parseRules(`rules: [{ name: all, webhook: ${JSON.stringify(urls)} }]`);
     const work = createServiceWorker({ database: database.pool, rules, metrics: createMetrics(), log: silentLog });
     await work(Array.from({ length: count }, (_, n) => delivery({ event: 'issues', payload: { action: 'opened', issue: { number: n + 1, title: 'Lamp' } } })));
   }
-  function start(): void {
+  function start(timeoutMs = 2000): void {
     const stop = new AbortController();
-    const channel = { ...createWebhook({ secrets, timeoutMs: 2000 }), retries: { pause: { firstMs: 10, longestMs: 20 }, giveUpAfterMs: 60_000 } };
+    const channel = { ...createWebhook({ secrets, timeoutMs }), retries: { pause: { firstMs: 10, longestMs: 20 }, giveUpAfterMs: 60_000 } };
     const sender = startSender({ store: createNotificationStore(database.pool), channel, maxPerHour: 1, stopping: stop.signal, log: silentLog, pollMs: 20 });
     running.push({ stop, sender });
   }
@@ -98,6 +101,17 @@ describe('webhooks of events', () => {
       { attempt: 3, outcome: 'retried', reason: 'the receiver answered 404' },
       { attempt: 4, outcome: 'sent', reason: null },
     ]);
+  });
+
+  it('reach a receiver while another one hangs, which is sent the rest once it answers', async () => {
+    await deliver(12, [url.replace('hook', 'hanging'), url]);
+    start(60_000);
+    await eventually(() => received.length === 12);
+    expect(hanging.length).to.be.within(1, 5);
+    await eventually(async () => {
+      hanging.splice(0).forEach((answer) => answer());
+      return (await database.rows(`select 1 from outbox_messages where state = 'sent'`)).length === 24;
+    });
   });
 
   it('are given up when the receiver wants no more', async () => {
