@@ -139,10 +139,19 @@ function createCondition({ minimumScore, senderClass, payload, ...globs }: Rule[
 /** Matching a pattern takes time that grows with the cube of the text. */
 const maxMatchedLength = 200;
 
+/** A slash is a place where `*` stops in names and paths, and a letter as any other in sentences, which have spaces. */
+const withoutSlashes = (text: string) => text.replaceAll('/', '\u2215');
+
 function createMatcher(expected: readonly (string | number | boolean | null)[]): (value: unknown) => boolean {
   const patterns = expected.filter((one) => typeof one === 'string');
-  const matches = patterns.length === 0 ? () => false : picomatch(patterns, { nocase: true, dot: true });
-  return (value) => (typeof value === 'string' ? value !== '' && matches(value.slice(0, maxMatchedLength)) : expected.some((one) => one === value));
+  const compile = (some: readonly string[]) => (some.length === 0 ? () => false : picomatch([...some], { nocase: true, dot: true }));
+  const matchesName = compile(patterns);
+  const matchesSentence = compile(patterns.map(withoutSlashes));
+  return (value) => {
+    if (typeof value !== 'string') return expected.some((one) => one === value);
+    const text = value.slice(0, maxMatchedLength);
+    return text !== '' && (/\s/.test(text) ? matchesSentence(withoutSlashes(text)) : matchesName(text));
+  };
 }
 
 /** Elements of one list that are looked at. */

@@ -32,7 +32,11 @@ export function createWebhook({ secrets, timeoutMs = usualTimeoutMs, clock = sys
   };
 }
 
-const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+/** A request to an address with a user and password cannot be made. */
+function isWebUrl(text: string): boolean {
+  const { protocol = '', username = '', password = '' } = URL.parse(text) ?? {};
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
 
 export const webhook = createChannel({
   name: 'webhook',
@@ -43,7 +47,10 @@ export const webhook = createChannel({
       }),
     ),
   },
-  recipient: z.string({ error: 'must be a URL' }).max(2000, 'must be a URL of at most 2000 characters').refine(isWebUrl, 'must be a URL of http or https'),
+  recipient: z
+    .string({ error: 'must be a URL' })
+    .max(2000, 'must be a URL of at most 2000 characters')
+    .refine(isWebUrl, 'must be a URL of http or https without user and password'),
   plural: 'URLs',
   faults: ({ secrets = [] }, isNamed) =>
     isNamed && secrets.length === 0 ? ['Notifications__WebhookSecrets is required: the notification rules name webhooks'] : [],

@@ -58,6 +58,17 @@ describe('notification rules', () => {
     expect(matches('{ payload: { /issue/number: 7, /issue/locked: true } }')).to.equal(false);
     expect(faultsOf('rules: [{ name: one, push: [a], when: { payload: { issue: x } } }]').join()).to.contain('must be a JSON pointer');
   });
+  it('match sentences whatever slashes they have, and names up to the slash', () => {
+    const titled = (title: string) => ({ payload: { issue: { title } } });
+    const about = (pattern: string) => `{ payload: { /issue/title: '${pattern}' } }`;
+    for (const pattern of ['*broken*', '*and/or*', '*/or lamp', 'The signal*'])
+      expect(matches(about(pattern), titled('The signal is broken and/or lamp')), pattern).to.equal(true);
+    expect(matches(about('*signal'), titled('The signal is broken and/or lamp'))).to.equal(false);
+    expect([matches(about('refs/heads/*'), titled('refs/heads/red/lamp')), matches(about('refs/heads/**'), titled('refs/heads/red/lamp'))]).to.deep.equal([
+      false,
+      true,
+    ]);
+  });
   it('take a name of any length in the time of its length', () =>
     expectLinearTime((parts) => matches('{ repository: "railway/*-*-*-*" }', { repository: `railway/${'-'.repeat(parts * 12_500)}` })));
   it('match on the event', () => expect([matches('{ event: [push, issue*] }'), matches('{ event: issue }')]).to.deep.equal([true, false]));
@@ -116,9 +127,12 @@ rules:
     expect(fault(201)).to.contain('rules[0].when.repository');
   });
 
-  it('are refused when two have one name, an address holds a line end, or there are none', () => {
+  it('are refused when two have one name, an address holds a line end or a password, or there are none', () => {
     expect(faultsOf('rules: [{ name: a, push: [x] }, { name: a, push: [y] }]').join()).to.contain('rules must have a name of its own');
     expect(faultsOf('rules: [{ name: a, smtp: ["ada@example.org\\nBcc: eve@example.org"] }]').join()).to.contain('rules[0].smtp[0]');
+    expect(faultsOf('rules: [{ name: a, webhook: ["https://ada:secret@receiver.test/"] }]').join()).to.equal(
+      'Notifications__RulesFile: rules[0].webhook[0] must be a URL of http or https without user and password',
+    );
     expect(faultsOf('').join()).to.contain('the file must be a map');
     expect(faultsOf('{}').join()).to.contain('rules is required');
   });
