@@ -10,7 +10,7 @@ import { type Connection, connectionFindings, queueFindings } from '../../servic
 import { certificateFinding, judge } from '../../services/command/doctor/certificates.ts';
 import { Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
-import { clockFinding, type Finding } from '../../services/command/doctor/finding.ts';
+import { clockFinding, type Finding, withoutRightClocks } from '../../services/command/doctor/finding.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
 import { differenceOf } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
@@ -122,6 +122,18 @@ describe('the doctor', () => {
     expect([0, 5000, -5000].map((ms) => clockFinding('secrets', ms).state)).to.deep.equal(['ok', 'ok', 'ok']);
     expect(clockFinding('secrets', -30_000)).to.include({ state: 'warning', detail: 'its clock is 30 s behind this one' });
     expect(clockFinding('secrets', 61_000)).to.include({ state: 'wrong', detail: 'its clock is 61 s ahead of this one' });
+  });
+
+  it('suspects its own clock, once, where all others differ from it by the same', () => {
+    const clocks = (...ahead: readonly number[]) => withoutRightClocks(ahead.map((ms, index) => clockFinding(`service-${index + 1}`, ms)));
+    expect(clocks(0, 1000)).to.deep.equal([]);
+    const [own, ...rest] = clocks(-400_000, -399_001);
+    expect(rest).to.deep.equal([]);
+    expect(own).to.include({ subject: 'this machine', state: 'wrong' });
+    expect(own?.detail).to.equal('its clock is 400 s ahead of those of service-1, service-2, which agree');
+    expect(clocks(400_000, 0).map(({ subject }) => subject)).to.deep.equal(['service-1']);
+    expect(clocks(400_000, -400_000).map(({ subject }) => subject)).to.deep.equal(['service-1', 'service-2']);
+    expect(clocks(400_000).map(({ subject }) => subject)).to.deep.equal(['service-1']);
   });
 
   it('reads a clock that shows whole seconds, whatever the answer took', () => {

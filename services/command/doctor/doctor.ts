@@ -6,7 +6,7 @@ import { withTimeout } from '../../platform/time.ts';
 import { wrap } from '../figures.ts';
 import { installationSettings, readInstallation, Refused } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
-import { type Check, type Finding, settingFindings, type State } from './finding.ts';
+import { type Check, type Finding, settingFindings, type State, withoutRightClocks } from './finding.ts';
 import { secretChecks } from './secrets.ts';
 import { serverChecks, serverSettings } from './servers.ts';
 import { serviceChecks } from './services.ts';
@@ -21,7 +21,7 @@ export async function doctor(given: Environment, { print, json }: Output): Promi
   const { environment, faults } = withoutFaulty(given);
   const installation = readInstallation(environment);
   const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...secretChecks(installation), ...(await serverChecks(environment))];
-  const findings = [...faults, ...(await Promise.all(checks.map((check) => findingsOf(check)))).flat()];
+  const findings = withoutRightClocks([...faults, ...(await Promise.all(checks.map((check) => findingsOf(check)))).flat()]);
   const isWell = findings.every(({ state }) => state !== 'wrong');
   print(json ? `${JSON.stringify({ ok: isWell, findings })}\n` : textOf(findings));
   return isWell;

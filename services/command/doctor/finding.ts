@@ -9,6 +9,8 @@ export type Finding = {
   readonly state: State;
   readonly detail: string;
   readonly toDo?: string;
+  /** How far a clock is ahead of this machine's; findings about clocks have it. */
+  readonly aheadMs?: number;
 };
 
 /** A question that takes its time, and may fail; one that fails must not hide the others. */
@@ -23,11 +25,31 @@ export function settingFindings(error: unknown): readonly Finding[] {
 /** Clocks that differ by more break what depends on time: tokens of the console by a minute, signatures of events by five. */
 export const clockLimits = { warningMs: 5000, wrongMs: 60_000 };
 
-/** @param differenceMs how far the other clock is ahead */
-export function clockFinding(subject: string, differenceMs: number): Finding {
-  const seconds = Math.round(Math.abs(differenceMs) / 1000);
-  const detail = `its clock is ${seconds} s ${differenceMs > 0 ? 'ahead of' : 'behind'} this one`;
+/** @param aheadMs how far the other clock is ahead */
+export function clockFinding(subject: string, aheadMs: number): Finding {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const detail = `its clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this one`;
   const toDo = 'let both machines follow a time server, such as chrony or systemd-timesyncd';
-  if (Math.abs(differenceMs) <= clockLimits.warningMs) return { subject, state: 'ok', detail: 'clocks agree' };
-  return { subject, state: Math.abs(differenceMs) > clockLimits.wrongMs ? 'wrong' : 'warning', detail, toDo };
+  if (Math.abs(aheadMs) <= clockLimits.warningMs) return { subject, state: 'ok', detail: 'clocks agree', aheadMs };
+  return { subject, state: Math.abs(aheadMs) > clockLimits.wrongMs ? 'wrong' : 'warning', detail, toDo, aheadMs };
+}
+
+/** Leaves out clocks that agree with this machine's; where all others differ from it by the same, its own is the suspect, in one finding. */
+export function withoutRightClocks(findings: readonly Finding[]): readonly Finding[] {
+  const clocks = findings.flatMap((finding) => (finding.aheadMs === undefined ? [] : [{ ...finding, aheadMs: finding.aheadMs }]));
+  const others = findings.filter(({ aheadMs }) => aheadMs === undefined);
+  const differing = clocks.filter(({ state }) => state !== 'ok');
+  const [first] = differing.toSorted((a, b) => Math.abs(b.aheadMs) - Math.abs(a.aheadMs));
+  const isOwn = clocks.length > 1 && first && clocks.every(({ aheadMs }) => Math.abs(aheadMs - first.aheadMs) <= clockLimits.warningMs);
+  if (!isOwn || differing.length < clocks.length) return [...others, ...differing];
+  const { state, detail } = clockFinding('', -first.aheadMs);
+  const names = clocks.map(({ subject }) => subject).join(', ');
+  const own: Finding = {
+    subject: 'this machine',
+    state,
+    detail: `${detail.replace(/ this one$/, '')} those of ${names}, which agree`,
+    toDo: 'let this machine, or theirs, follow a time server, such as chrony or systemd-timesyncd',
+    aheadMs: -first.aheadMs,
+  };
+  return [...others, own];
 }

@@ -71,7 +71,7 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
     if (!server) throw new TypeError('a select without a table has a row');
     const now = server.now.getTime();
     const clock = clockFinding('database', now > answered ? now - answered : Math.min(0, now - asked));
-    return [...versionFindings(server.version), connectionsFinding(server), ...(clock.state === 'ok' ? [] : [clock])];
+    return [...versionFindings(server.version), connectionsFinding(server), clock];
   } catch (error) {
     const detail = describeDatabaseFault(error, 'DATABASE_URL');
     if (detail === undefined) throw error;

@@ -39,7 +39,7 @@ async function look(service: ServiceName, url: string): Promise<readonly Finding
     ];
   const date = Date.parse(response.headers.get('date') ?? '');
   // The header has whole seconds, and was written between the two times.
-  const clock = Number.isNaN(date) ? [] : [clockFinding(service, differenceOf(date, asked, answered))].filter(({ state }) => state !== 'ok');
+  const clock = Number.isNaN(date) ? [] : [clockFinding(service, differenceOf(date, asked, answered))];
   const others = await Promise.all([
     orUnknown(service, 'version', versionOf(service, url)),
     ...(url.startsWith('https:') ? [orUnknown(service, 'certificate', certificateFinding(service, url))] : []),
