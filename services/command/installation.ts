@@ -144,7 +144,10 @@ function notGiven(service: ServiceName): string {
   );
 }
 
-/** @throws Error in words when nothing answers in time */
+/** Nothing answered: no process of the service runs there, or the way to it is closed. */
+export class Unanswered extends Error {}
+
+/** @throws Unanswered, in words, when nothing answers in time */
 export async function fetchFrom(
   service: string,
   url: string,
@@ -154,8 +157,8 @@ export async function fetchFrom(
   return fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch((error: unknown) => {
     const { origin } = new URL(url);
     if (error instanceof Error && error.name === 'TimeoutError')
-      throw new Error(`${service} at ${origin} does not answer within ${timeoutMs / 1000} s`, { cause: error });
+      throw new Unanswered(`${service} at ${origin} does not answer within ${timeoutMs / 1000} s`, { cause: error });
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new Error(`${service} at ${origin} does not answer: ${codeOf(cause) ?? describeError(cause)}`, { cause: error });
+    throw new Unanswered(`${service} at ${origin} does not answer: ${codeOf(cause) ?? describeError(cause)}`, { cause: error });
   });
 }

@@ -29,11 +29,12 @@ function rowOf({ broker, queue, messages, inWork, consumers, oldestSeconds }: Qu
 export const isDead = (queue: string) => queue.endsWith('.dead');
 
 const deadLetters = 'signalbox webhook-intake dead-letters lists them (in a cluster in a pod of the intake)';
-const noConsumer = 'the worker that takes from it does not run, is not connected, or waits for its schedule';
+const workers: Readonly<Record<string, string>> = { forge: 'signalbox worker service', 'forge-database': 'signalbox worker database-service' };
+const noConsumer = 'does not run, is not connected, or waits for its schedule';
 
 /** A sentence on a queue that needs a person, with the command that shows more; undefined where none does. */
 export function faultOf({ broker, queue, messages, consumers }: Queue): string | undefined {
   if (messages === null) return isDead(queue) ? `${broker} does not answer: signalbox brokers says why` : undefined;
   if (isDead(queue)) return messages > 0 ? `${queue} of ${broker} holds ${numberText(messages)} dead letters: ${deadLetters}` : undefined;
-  return messages > 0 && consumers === 0 ? `${queue} of ${broker} has no consumer: ${noConsumer}` : undefined;
+  return messages > 0 && consumers === 0 ? `${queue} of ${broker} has no consumer: ${workers[queue] ?? 'its worker'} ${noConsumer}` : undefined;
 }

@@ -4,7 +4,7 @@ import { describeError } from '../../platform/errors.ts';
 import { visible } from '../../platform/process/table.ts';
 import { withTimeout } from '../../platform/time.ts';
 import { wrap } from '../figures.ts';
-import { installationSettings, readInstallation, Refused } from '../installation.ts';
+import { installationSettings, readInstallation, Refused, Unanswered } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State, withoutRightClocks } from './finding.ts';
 import { secretChecks } from './secrets.ts';
@@ -51,6 +51,7 @@ export const findingsOf = ({ subject, run }: Check, ms: number = checkMs): Promi
 
 /** Services answer 503 while their database does not answer. */
 function remedyOf(error: unknown): Pick<Finding, 'toDo'> {
+  if (error instanceof Unanswered) return { toDo: 'see whether it runs: `kubectl get pods`, or the terminal of `npm start`; else its log says why it ended' };
   if (!(error instanceof Refused) || error.status < 500) return {};
   if (error.status === 503) return { toDo: 'see whether the Postgres of that service runs and has connections left' };
   return { toDo: 'read the log of that service: an error line of this moment says why' };
