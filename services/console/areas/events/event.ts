@@ -75,7 +75,7 @@ const show = page({
         }),
         h('div', { class: 'columns' }, [
           section(events.summary, h('div', { class: 'card' }, summary(locale, event, 'value' in payload ? payload.value : undefined))),
-          section(events.fate, trace ? traceView(locale, trace, event.id) : h('p', { class: 'quiet' }, events.traceLate), [
+          section(events.fate, trace ? traceView(locale, trace, { here: event.id }) : h('p', { class: 'quiet' }, events.traceLate), [
             h('p', null, h('a', { href: tracePath(event.deliveryId), 'data-key': 't', 'data-key-label': events.wholeTrace }, events.wholeTrace)),
           ]),
         ]),

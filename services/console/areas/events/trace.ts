@@ -1,9 +1,11 @@
-// The way of a delivery: stored, repeated, taken up, told of, given up.
+// The way of a delivery: refused, stored, repeated, taken up, told of, given up.
 import { z } from 'zod';
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { DeliveryTrace } from '../../../webhook-intake/dashboard/contract.ts';
-import { type Declared, page } from '../../pages.ts';
+import { type RejectedDelivery, RejectedList } from '../../../webhook-relay/administration-contract.ts';
+import { type Declared, page, type Visit } from '../../pages.ts';
+import { besideMs, partOf } from '../../parts.ts';
 import { pathOf } from '../../upstream/client.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pageHead } from '../../view/shell.ts';
@@ -12,8 +14,10 @@ import { eventPath, kindOf } from './event-table.ts';
 import { typedLists } from './typed-columns.ts';
 
 type Trace = AnswerOf<typeof DeliveryTrace>;
+type Rejected = AnswerOf<typeof RejectedDelivery>;
 type Step = { readonly at: string | null; readonly tone: Tone; readonly name: string; readonly words?: ComponentChildren };
 
+const mostRefused = 10;
 const states = { sent: 'good', pending: 'info', failed: 'bad' } as const;
 
 function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readonly Step[] {
@@ -55,10 +59,19 @@ function rowsOf({ t: { events } }: Locale, { rows }: Trace): ComponentChildren {
   });
 }
 
-/** @param here the event on whose page it is */
-export function traceView(locale: Locale, trace: Trace, here?: string): VNode {
+const refusedSteps = ({ t: { events } }: Locale, rejected: readonly Rejected[]): Step[] =>
+  rejected.map(({ id, receivedAt, status, reason }) => ({
+    at: receivedAt,
+    tone: 'bad',
+    name: events.steps.refused,
+    words: [`${status}: ${reason} `, h('a', { href: pathOf`/system/rejected/${id}` }, events.steps.toRefused)],
+  }));
+
+type Of = { /** The event on whose page it is. */ readonly here?: string; /** As the relay refused it. */ readonly rejected?: readonly Rejected[] };
+
+export function traceView(locale: Locale, trace: Trace, { here, rejected = [] }: Of = {}): VNode {
   const { events } = locale.t;
-  const steps = stepsOf(locale, trace, here);
+  const steps = [...refusedSteps(locale, rejected), ...stepsOf(locale, trace, here)];
   const unasked = trace.connections.filter(({ error }) => error !== null);
   return h('div', { class: 'card' }, [
     steps.length === 0
@@ -74,13 +87,22 @@ export function traceView(locale: Locale, trace: Trace, here?: string): VNode {
   ]);
 }
 
+/** None where the person may not see them, or the relay does not answer. */
+async function rejectedOf({ ask, has, may }: Visit, deliveryId: string): Promise<readonly Rejected[]> {
+  if (!may('system') || !has('relay')) return [];
+  const asked = ask('relay').send({ path: '/Broker/rejected', query: { deliveryId, limit: mostRefused }, timeoutMs: besideMs }, RejectedList);
+  return (await partOf(asked)).value?.items.toReversed() ?? [];
+}
+
 export const tracePage: Declared = page({
   path: '/trace/{deliveryId}',
   area: 'events',
   params: z.object({ deliveryId: z.string() }),
-  async show({ locale, params: { deliveryId }, ask }) {
+  async show(visit) {
+    const { locale, ask } = visit;
+    const { deliveryId } = visit.params;
     const { events, view } = locale.t;
-    const trace = await ask('intake').get(pathOf`/api/v1/trace/${deliveryId}`, DeliveryTrace);
+    const [trace, rejected] = await Promise.all([ask('intake').get(pathOf`/api/v1/trace/${deliveryId}`, DeliveryTrace), rejectedOf(visit, deliveryId)]);
     const [event] = trace.events;
     return {
       title: events.trace,
@@ -90,7 +112,7 @@ export const tracePage: Declared = page({
           trail: [{ label: view.areas.events, href: '/events' }],
           lead: [code(deliveryId), event ? [' ', kindOf(event), event.repository === null ? '' : ` · ${event.repository}`] : null],
         }),
-        traceView(locale, trace),
+        traceView(locale, trace, { rejected }),
       ],
     };
   },

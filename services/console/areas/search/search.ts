@@ -7,6 +7,7 @@ import { rowList } from '../../view/lists.ts';
 import { icon } from '../../view/icons.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
+import { tracePath } from '../events/event-table.ts';
 import { type Found, type Source, sources } from './sources.ts';
 
 type Outcome = { readonly source: Source; readonly looked: Part<readonly Found[]> };
@@ -25,6 +26,9 @@ function outcomeOf(visit: Visit, { source: { area, all }, looked }: Outcome, q: 
   );
 }
 
+/** An id as forges give one to a delivery. */
+const looksLikeDelivery = /^[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}$/i;
+
 const search = page({
   path: '/search',
   area: 'me',
@@ -36,6 +40,8 @@ const search = page({
     const asked = q === '' ? [] : sources.filter(({ area, service }) => may(area) && has(service));
     const outcomes = await Promise.all(asked.map(async (source) => ({ source, looked: await partOf(source.ask(ask(source.service), q, locale)) })));
     const parts = outcomes.flatMap((outcome) => outcomeOf(visit, outcome, q) ?? []);
+    const isDelivery = looksLikeDelivery.test(q) && may('events') && has('intake');
+    const way = isDelivery ? h('p', null, h('a', { href: tracePath(q) }, locale.t.events.wholeTrace)) : null;
     const form = h(
       'form',
       { class: 'filters', action: '/search', role: 'search', 'aria-label': words.title },
@@ -56,7 +62,7 @@ const search = page({
       h('button', null, words.title),
     );
     const nothing = q === '' ? empty({ title: words.start, text: words.startHint }) : empty({ title: words.nothing(q), text: words.nothingHint });
-    return { title: q === '' ? words.title : words.titleOf(q), body: [pageHead({ title: words.title }), form, parts.length > 0 ? parts : nothing] };
+    return { title: q === '' ? words.title : words.titleOf(q), body: [pageHead({ title: words.title }), form, way, parts.length > 0 ? parts : nothing] };
   },
 });
 

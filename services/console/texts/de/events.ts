@@ -94,6 +94,8 @@ export const events: Texts['events'] = {
     rowsUnknown: 'der Inhalt ist gelöscht oder zu groß, um die Zeilen zu nennen',
     notification: { sent: 'Benachrichtigt', pending: 'Benachrichtigung wartet', failed: 'Benachrichtigung gescheitert' },
     attempts: counted({ one: '# Versuch', other: '# Versuche' }),
+    refused: 'Abgelehnt',
+    toRefused: 'Zu dieser Ablehnung',
     dead: 'Unzustellbar',
     toDeadLetter: 'Zu dieser unzustellbaren Nachricht',
   },

@@ -93,6 +93,8 @@ export const events = {
     rowsUnknown: 'the payload is deleted or too large to say which rows',
     notification: { sent: 'Notified', pending: 'Notification waits', failed: 'Notification failed' },
     attempts: counted({ one: '# attempt', other: '# attempts' }),
+    refused: 'Refused',
+    toRefused: 'To this refusal',
     dead: 'Dead letter',
     toDeadLetter: 'To this dead letter',
   },

@@ -1,6 +1,7 @@
 // Brokers, spool and refused deliveries in the area of the system, on a real relay.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { temporaryDirectory } from '../../../support/guard.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
@@ -8,6 +9,7 @@ import { eventually } from '../../../support/wait.ts';
 import { deliver, migrations, startRelay, type TestRelay, token } from '../../webhook-relay/relay.ts';
 import { createMessage, openSpool } from '../../webhook-relay/spool/fixtures.ts';
 import { type Proxy, startProxy } from '../proxy.ts';
+import { startIntake, type TestIntake } from './intake.ts';
 import { useConsole } from '../service.ts';
 
 const settingsOf = (relay: Pick<TestRelay, 'url'>) => ({ Console__RelayUrl: relay.url, Console__RelayToken: token });
@@ -166,13 +168,16 @@ describe('console refused deliveries', function () {
   this.timeout(120_000);
   let database: TestDatabase;
   let relay: TestRelay;
+  let intake: TestIntake;
   const console = useConsole(async () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
     relay = await startRelay({ databaseUrl: database.url, environment: { BROKER_URL_1: database.url } });
-    return { environment: settingsOf(relay) };
+    intake = await startIntake();
+    return { environment: { ...intake.settings, ...settingsOf(relay) } };
   });
   after(async () => {
     await relay.close();
+    await intake.close();
     await database.drop();
   });
   const markup = '<img src=x onerror=alert(1)>';
@@ -207,5 +212,16 @@ describe('console refused deliveries', function () {
     const text = await page(link);
     expect(text).to.include('The signature matches none').and.include('zen').and.include('[hidden]').and.include('delivery-1').and.not.include(markup);
     expect((await browser.get('/system/rejected/nothing')).status).to.equal(404);
+  });
+
+  it('are on the way of their delivery, which a search for its id leads to', async () => {
+    const id = randomUUID();
+    expect((await deliver(relay.url, {}, { 'X-GitHub-Delivery': id, 'X-Hub-Signature-256': `sha256=${'0'.repeat(64)}` })).status).to.equal(401);
+    const browser = await console.loggedIn();
+    expect((await browser.get(`/search?q=${id}`)).text).to.include(`href="/trace/${id}"`);
+    expect((await browser.get('/search?q=words')).text).not.to.include('/trace/');
+    await eventually(async () => expect((await browser.get(`/trace/${id}`)).text).to.match(/401: [^<]*signature.*href="\/system\/rejected\//s));
+    const reader = await console.personWith({ events: 'reader' });
+    expect((await reader.get(`/trace/${id}`)).text).not.to.include('/system/rejected');
   });
 });
