@@ -293,6 +293,14 @@ describe('signalbox doctor', () => {
     expect(find('webhook-relay')).to.include({ state: 'ok' });
   });
 
+  it('sends the reader of a refused password to the setting, not to the server', async () => {
+    const refused = new URL(database.url);
+    refused.username = 'nobody';
+    refused.password = 'wrong';
+    const { find } = await diagnosed({ DATABASE_URL: refused.href });
+    expect(find('database')?.toDo).to.contain('password').and.not.contain('start it');
+  });
+
   it('says which check of a service fails, and what to do', async () => {
     relay.health.addCheck('schema', () => ({ ok: false, detail: 'schema relay is at version 0' }));
     const { find } = await diagnosed();

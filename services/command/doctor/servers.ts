@@ -3,6 +3,7 @@ import { access, statfs } from 'node:fs/promises';
 import { readBrokerConnections } from '../../platform/broker/environment.ts';
 import { type Environment, isGiven, readSettings } from '../../platform/config/config.ts';
 import { commonSettings, optional } from '../../platform/config/settings.ts';
+import { codeOf } from '../../platform/errors.ts';
 import { silentLog } from '../../platform/log.ts';
 import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
 import { createPool, statement } from '../../platform/postgres/pool.ts';
@@ -75,7 +76,9 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
   } catch (error) {
     const detail = describeDatabaseFault(error, 'DATABASE_URL');
     if (detail === undefined) throw error;
-    return [{ subject: 'database', state: 'wrong', detail, toDo: 'start it, or correct the address; services wait for it and lose nothing' }];
+    const isRefused = codeOf(error)?.startsWith('28') === true;
+    const cure = isRefused ? 'correct user and password in the setting, or those of the role in Postgres' : 'start it, or correct the address';
+    return [{ subject: 'database', state: 'wrong', detail, toDo: `${cure}; services wait for it and lose nothing` }];
   } finally {
     await database.close();
   }
