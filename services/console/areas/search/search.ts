@@ -62,7 +62,10 @@ const search = page({
       h('button', null, words.title),
     );
     const nothing = q === '' ? empty({ title: words.start, text: words.startHint }) : empty({ title: words.nothing(q), text: words.nothingHint });
-    return { title: q === '' ? words.title : words.titleOf(q), body: [pageHead({ title: words.title }), form, way, parts.length > 0 ? parts : nothing] };
+    return {
+      title: q === '' ? words.title : words.titleOf(q),
+      body: [pageHead({ title: words.title }), form, way, parts.length > 0 || isDelivery ? parts : nothing],
+    };
   },
 });
 
