@@ -1,9 +1,9 @@
 // Reads Netscape bookmark HTML, which browsers and bookmark services export, as a stream.
 import { hash } from 'node:crypto';
-import { Parser } from 'htmlparser2';
 import { z } from 'zod';
 import { jsonIn } from '../../platform/json.ts';
 import { FolderInput, Problems } from '../contract.ts';
+import { type Attributes, createTokens, decodeText } from './netscape-tags.ts';
 
 /** A folder of the file. Undefined instead of a folder means the top. */
 export type FileFolder = {
@@ -31,9 +31,8 @@ export type FileBookmark = {
 /** A bookmark and its folder, or a folder alone. */
 export type FileItem = { readonly folder: FileFolder | undefined; readonly bookmark?: FileBookmark };
 
-/** These bound memory: the reader holds all open lists, and a tag until it ends. */
+/** Bounds memory: the reader holds all open lists. */
 const maxDepth = 1000;
-const maxTagLength = 4 * 1_048_576;
 /** The rest of a longer text is dropped: it exceeds every limit of the catalogue anyway. */
 const maxTextLength = 40_000;
 
@@ -50,7 +49,6 @@ export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: n
   while (reader.items.length > 0) yield reader.items.splice(0, itemsAtOnce);
 }
 
-type Attributes = Readonly<Record<string, string>>;
 /** The texts of an item; the one that is being read is `collected`. */
 type Texts = { name: string; title: string; description: string };
 
@@ -141,105 +139,6 @@ function createReader() {
   };
 }
 
-type Handlers = {
-  /** False makes the tag text. */
-  readonly isTag: (name: string) => boolean;
-  readonly tag: (name: string, attributes: Attributes) => void;
-  readonly text: (text: string) => void;
-};
-
-/** The tags that are read. All others are text, so an HTML element in a title, or a comment, ends nothing. */
-const names = 'a|h3|dl|dt|dd|hr|li';
-const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
-/** `</h3` and the character after it. */
-const longestStart = 5;
-/** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
-const nextLine = new RegExp(`\\n\\s*</?(?:${names})(?![\\w-])`, 'iy');
-
-function createTokens({ isTag, tag, text }: Handlers) {
-  let rest = '';
-
-  /** @returns whether the file ends within the start tag of a bookmark */
-  function consume(isEnd: boolean): boolean {
-    let at = 0;
-    for (;;) {
-      tagStart.lastIndex = at;
-      const found = tagStart.exec(rest);
-      // The last characters may be the beginning of a tag whose rest is still to come.
-      const start = found?.index ?? (isEnd ? rest.length : Math.max(at, rest.length - longestStart));
-      if (start > at) text(rest.slice(at, start));
-      const [tagText = '', spelling = ''] = found ?? [];
-      const name = spelling.toLowerCase();
-      if (found && !isTag(name)) {
-        text(tagText);
-        at = start + tagText.length;
-        continue;
-      }
-      const end = found && endOfTag(rest, start + tagText.length);
-      if (!end) {
-        rest = rest.slice(start);
-        if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
-        return isEnd && name === 'a';
-      }
-      tag(name, attributesIn(rest.slice(start + tagText.length, end.attributesEnd)));
-      at = end.textStart;
-    }
-  }
-
-  return {
-    write(more: string): void {
-      rest += more;
-      consume(false);
-    },
-    end: () => consume(true),
-  };
-}
-
-type TagEnd = { readonly attributesEnd: number; readonly textStart: number };
-
-/** @returns undefined while the end of the tag has not been read */
-function endOfTag(html: string, start: number): TagEnd | undefined {
-  let quote = '';
-  let before = '';
-  for (let at = start; at < html.length; at += 1) {
-    const character = html[at] ?? '';
-    if (character === '\n') {
-      nextLine.lastIndex = at;
-      if (nextLine.test(html)) {
-        const bracket = html.indexOf('>', start);
-        return bracket >= 0 && bracket < at ? { attributesEnd: bracket, textStart: bracket + 1 } : { attributesEnd: at, textStart: at };
-      }
-    }
-    if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === '>') return { attributesEnd: at, textStart: at + 1 };
-    else if ((character === '"' || character === "'") && before === '=') quote = character;
-    if (!/\s/.test(character)) before = character;
-  }
-  return undefined;
-}
-
-const attribute = /([^\s=>"'/]+)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]+)))?/g;
-
-// In reverse: as in HTML, the first of repeated attributes wins.
-const attributesIn = (html: string): Attributes =>
-  Object.fromEntries(
-    [...html.matchAll(attribute)].reverse().map(([, name = '', double, single, bare]) => [name.toLowerCase(), decodeAttribute(double ?? single ?? bare ?? '')]),
-  );
-
-/** Character references in text and in attributes have different rules: an attribute `?a=1&copy=2` has no ©. */
-function decodeText(html: string): string {
-  if (!html.includes('&')) return html;
-  let text = '';
-  new Parser({ ontext: (part) => void (text += part) }).end(html.replaceAll('<', '&lt;'));
-  return text;
-}
-function decodeAttribute(html: string): string {
-  if (!html.includes('&')) return html;
-  let text = '';
-  new Parser({ onattribute: (_, value) => void (text = value) }).end(`<a b="${html.replaceAll('"', '&quot;')}">`);
-  return text;
-}
-
 const folderOf = (name: string, parent: FileFolder | undefined): FileFolder => ({
   name,
   parent,
@@ -277,10 +176,20 @@ const TagList = z.array(z.string());
 /** Our own export writes the tags as JSON when one of them has a comma. */
 const tagsOf = (list = ''): string[] | undefined => TagList.safeParse(jsonIn(list)).data;
 
-/** Seconds since 1970; a few programs write milliseconds or microseconds. */
+/** In milliseconds from 1601, with which Chrome counts inside, to 1970. */
+const from1601 = 11_644_473_600_000;
+
+/** Seconds since 1970; a few programs write milliseconds or microseconds, fractions, or ISO 8601. */
 function dateOf(added = ''): Date | undefined {
-  if (!/^\d{1,17}$/.test(added)) return undefined;
-  const number = Number(added);
-  const milliseconds = number < 1e11 ? number * 1000 : number < 1e14 ? number : Math.floor(number / 1000);
+  const written = added.trim();
+  if (/^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/.test(written)) return validDate(Date.parse(written));
+  if (!/^\d{1,17}(?:\.\d+)?$/.test(written)) return undefined;
+  const number = Number(written);
+  const micros = Math.floor(number / 1000);
+  const milliseconds = number < 1e11 ? Math.floor(number * 1000) : number < 1e14 ? number : number < 1e16 ? micros : micros - from1601;
+  return validDate(milliseconds);
+}
+
+function validDate(milliseconds: number): Date | undefined {
   return milliseconds > 0 ? new Date(milliseconds) : undefined;
 }

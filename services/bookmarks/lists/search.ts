@@ -4,10 +4,12 @@
 export type Term = { readonly text: string; readonly isExcluded: boolean };
 
 const token = /-?"[^"]*"|\S+/g;
+/** Keyboards of phones write these for a straight one. */
+const quotationMarks = /[“”„‟«»]/g;
 
 /** @returns alternatives, none without a term; a bookmark is found when it satisfies all terms of one of them */
 export function readSearch(q: string): readonly (readonly Term[])[] {
-  const tokens = q.match(token) ?? [];
+  const tokens = q.replace(quotationMarks, '"').match(token) ?? [];
   const isOnlyOr = tokens.every(isOr); // then the word itself is searched
   const alternatives: Term[][] = [[]];
   for (const text of tokens) {

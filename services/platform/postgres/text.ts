@@ -48,14 +48,14 @@ export async function createTextFunctions(client: ClientBase, schema: string): P
 }
 
 // Compatibility decomposition takes accents off their letters, and takes ligatures and letters of other widths apart. The letters at the
-// end have no decomposition; a sigma at the end of a word is the same letter as elsewhere. ASCII text, the most, is spared all of it.
+// end have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and dashes are the plain ones. ASCII text, the most, is spared all of it.
 const foldedSql = (schema: string) => String.raw`
   select case when pg_catalog.octet_length(given) = pg_catalog.char_length(given) then pg_catalog.lower(given collate "C") collate pg_catalog."default"
   else pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.translate(
     pg_catalog.lower(
       pg_catalog.regexp_replace(pg_catalog.normalize(given, 'NFKD'), '[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]', '', 'g')
       collate ${schema}.alphabetical),
-    'øłđħŧıς', 'oldhtiσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate pg_catalog."default" end`;
+    'øłđħŧıς‘’‚‛ʼ′“”„‟«»‹›‐–—−', 'oldhtiσ''''''''''''""""""''''----'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate pg_catalog."default" end`;
 
 async function createFunction(client: ClientBase, signature: string, body: string): Promise<void> {
   const [name = ''] = signature.split('(');

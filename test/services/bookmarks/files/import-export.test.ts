@@ -180,6 +180,8 @@ describe('bookmark files', () => {
       ['1700000000', 1_700_000_000],
       ['1700000000123', 1_700_000_000.123],
       ['1700000000123456', 1_700_000_000.123],
+      ['13350000000000000', 1_705_526_400],
+      ['2023-11-14T22:13:20Z', 1_700_000_000],
       ['0', importedAt.getTime() / 1000],
       ['', importedAt.getTime() / 1000],
       ['-5', importedAt.getTime() / 1000],
@@ -192,7 +194,7 @@ describe('bookmark files', () => {
       });
 
     it('takes what is broken, as far as it goes', async () => {
-      for (const file of ['', 'no bookmarks', '{"a":1}', '</DL></DL></A></H3>', '<DL>', '<A', '<A HREF="x', '<DT><H3>a', '\ufeff'])
+      for (const file of ['', '<p>no bookmarks', '</DL></DL></A></H3>', '<DL>', '<A', '<A HREF="x', '<DT><H3>a', '\ufeff'])
         expect(await taken(file)).to.include({ created: 0, skipped: 0 });
       expect(await taken('<a href=https://example.org/1>one<a href=https://example.org/2>two<dd>about two<dt><h3>f</h3>')).to.include({ created: 2 });
       expect((await content()).folders).to.deep.equal(['a', 'f']);

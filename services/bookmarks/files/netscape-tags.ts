@@ -1,0 +1,134 @@
+// Reads the tags of Netscape bookmark HTML and the text between them, in pieces as they come.
+import { Parser } from 'htmlparser2';
+import { Problems } from '../contract.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Bounds memory: a tag is held until it ends. */
+const maxTagLength = 4 * 1_048_576;
+
+type Handlers = {
+  /** False makes the tag text. */
+  readonly isTag: (name: string) => boolean;
+  readonly tag: (name: string, attributes: Attributes) => void;
+  readonly text: (text: string) => void;
+};
+
+/** The tags that are read. All others are text, so an HTML element in a title, or a comment, ends nothing. */
+const names = 'a|h3|dl|dt|dd|hr|li';
+const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
+/** `</h3` and the character after it. */
+const longestStart = 5;
+/** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
+const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
+const nextText = /\s*/y;
+
+export function createTokens({ isTag, tag, text }: Handlers) {
+  let rest = '';
+  /** Belongs to the tag with which `rest` begins. */
+  let search: Search | undefined;
+  let hasTags = false;
+  /** The first character that is no space. */
+  let first = '';
+
+  /** @returns whether the file ends within the start tag of a bookmark */
+  function consume(isEnd: boolean): boolean {
+    let at = 0;
+    for (;;) {
+      tagStart.lastIndex = at;
+      const found = tagStart.exec(rest);
+      // The last characters may be the beginning of a tag whose rest is still to come.
+      const start = found?.index ?? (isEnd ? rest.length : Math.max(at, rest.length - longestStart));
+      if (start > at) text(rest.slice(at, start));
+      const [tagText = '', spelling = ''] = found ?? [];
+      const name = spelling.toLowerCase();
+      if (found && !isTag(name)) {
+        text(tagText);
+        at = start + tagText.length;
+        continue;
+      }
+      const textStart = start + tagText.length;
+      const current = search ?? searchFrom(textStart);
+      search = undefined;
+      const end = found && endOfTag(rest, current, { start: textStart, isEnd });
+      if (!end) {
+        rest = rest.slice(start);
+        if (found) search = { ...current, at: current.at - start };
+        if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
+        return isEnd && name === 'a';
+      }
+      hasTags = true;
+      tag(name, attributesIn(rest.slice(textStart, end.attributesEnd)));
+      at = end.textStart;
+    }
+  }
+
+  return {
+    write(more: string): void {
+      if (first === '') first = more.trimStart().charAt(0);
+      rest += more;
+      consume(false);
+    },
+    /** @returns whether the file ends within the start tag of a bookmark @throws Problem 400 for CSV and JSON, which bookmark services export as well */
+    end(): boolean {
+      const isCut = consume(true);
+      if (!hasTags && first !== '' && first !== '<') throw Problems.notBookmarks({ detail: 'It is no HTML: export the bookmarks as HTML.' });
+      return isCut;
+    },
+  };
+}
+
+type TagEnd = { readonly attributesEnd: number; readonly textStart: number };
+
+/** Where the search for the end of a tag goes on, since an icon may come in many pieces. */
+type Search = { at: number; quote: string; before: string };
+const searchFrom = (at: number): Search => ({ at, quote: '', before: '' });
+
+/** `</h3` and the character after it, behind a line end. */
+const longestNextTag = 6;
+
+/** @returns undefined while the end of the tag has not been read; `search` then is where it goes on */
+function endOfTag(html: string, search: Search, { start, isEnd }: { readonly start: number; readonly isEnd: boolean }): TagEnd | undefined {
+  for (; search.at < html.length; search.at += 1) {
+    const { at, quote } = search;
+    const character = html[at] ?? '';
+    if (character === '\n') {
+      nextText.lastIndex = at;
+      nextText.test(html); // always matches
+      const next = nextText.lastIndex;
+      if (!isEnd && next + longestNextTag > html.length) return undefined;
+      nextTag.lastIndex = next;
+      if (nextTag.test(html)) {
+        const bracket = html.indexOf('>', start);
+        return bracket >= 0 && bracket < at ? { attributesEnd: bracket, textStart: bracket + 1 } : { attributesEnd: at, textStart: at };
+      }
+      search.at = next - 1;
+    } else if (quote !== '') search.quote = character === quote ? '' : quote;
+    else if (character === '>') return { attributesEnd: at, textStart: at + 1 };
+    else if ((character === '"' || character === "'") && search.before === '=') search.quote = character;
+    if (!/\s/.test(character)) search.before = character;
+  }
+  return undefined;
+}
+
+const attribute = /([^\s=>"'/]+)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]+)))?/g;
+
+// In reverse: as in HTML, the first of repeated attributes wins.
+const attributesIn = (html: string): Attributes =>
+  Object.fromEntries(
+    [...html.matchAll(attribute)].reverse().map(([, name = '', double, single, bare]) => [name.toLowerCase(), decodeAttribute(double ?? single ?? bare ?? '')]),
+  );
+
+/** Character references in text and in attributes have different rules: an attribute `?a=1&copy=2` has no ©. */
+export function decodeText(html: string): string {
+  if (!html.includes('&')) return html;
+  let text = '';
+  new Parser({ ontext: (part) => void (text += part) }).end(html.replaceAll('<', '&lt;'));
+  return text;
+}
+function decodeAttribute(html: string): string {
+  if (!html.includes('&')) return html;
+  let text = '';
+  new Parser({ onattribute: (_, value) => void (text = value) }).end(`<a b="${html.replaceAll('"', '&quot;')}">`);
+  return text;
+}
