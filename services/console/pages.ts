@@ -180,7 +180,9 @@ async function act<P extends MaybeSchema, F extends Schema>(
   }
   await record('done', done.target);
   kit.changed(declared.area);
-  return isJson ? kit.json(200, { message: done.message, undo: done.undo ?? null, to: done.to ?? null }) : kit.showDone(visit, done, back);
+  return isJson
+    ? kit.json(200, { message: done.message, undo: done.undo ?? null, link: done.link ?? null, to: done.to ?? null })
+    : kit.showDone(visit, done, back);
 }
 
 /** Undefined where there is no such page, or a service that it needs does not answer: the error page has the entries as well. */

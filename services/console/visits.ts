@@ -15,7 +15,7 @@ import type { ConsoleStore, Entered, Outcome, Person, Preferences, Session } fro
 import { isLanguage, type Language } from './texts/texts.ts';
 import type { Asked } from './upstream/client.ts';
 import type { Upstreams } from './upstream/upstreams.ts';
-import type { AssetPaths, Frame, Undo } from './view/frame.ts';
+import type { AssetPaths, Frame, NoticeLink, Undo } from './view/frame.ts';
 import { createLocale, type Locale } from './view/locale.ts';
 import { renderPage } from './view/shell.ts';
 import type { Waiting } from './waiting.ts';
@@ -42,6 +42,8 @@ export type Done = {
   /** The thing that was changed, for the record: a name or an id, never a value. */
   readonly target: string;
   readonly undo?: Undo;
+  /** Where the outcome is seen, of what goes on after the answer. */
+  readonly link?: NoticeLink | undefined;
   /** The page to go to. Default: the one that the form was on. */
   readonly to?: string;
   /** Instead of going to a page, for what is shown once and never again: a new key. */
@@ -248,9 +250,9 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     backOf,
     keepEntries: keepEntriesIn(store),
     /** The page that follows an action, with its message. */
-    async showDone(visit: Visit, { message, undo, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
+    async showDone(visit: Visit, { message, undo, link, to, page }: Done, back: string): Promise<Answer<number, Content | null>> {
       if (page) return render(visit, page);
-      await store.putNotice(visit.session.id, { message, ...(undo && { undo }) });
+      await store.putNotice(visit.session.id, { message, ...(undo && { undo }), ...(link && { link }) });
       return answer(303, null, { Location: to ?? back });
     },
     record: ({ person, clientAddress, requestId }: Visit, what: { area: string; action: string; target: string; outcome: Outcome }): Promise<void> =>

@@ -1,9 +1,9 @@
 // Actions in place: a form's answer changes the page that is there, at once, and can be undone.
-import { dismiss, find, findAll, notify, say } from './elements.ts';
+import { dismiss, find, findAll, type Link, notify, say } from './elements.ts';
 import { idsOf, selectedRows, takeOut } from './rows.ts';
 
 type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };
-type Answer = { readonly message: string; readonly isDone: boolean; readonly undo?: Undo | undefined };
+type Answer = { readonly message: string; readonly isDone: boolean; readonly undo?: Undo | undefined; readonly link?: Link | undefined };
 /** A change that can be undone; its rows are known only to the page on which it was made. */
 type Change = { readonly answer: Promise<Answer>; readonly takeOut?: () => () => void; readonly putBack?: () => void };
 
@@ -85,10 +85,10 @@ function addTo(count: HTMLElement, step: number): void {
   count.textContent = text;
 }
 
-async function settle(change: Change, { message, isDone, undo }: Answer): Promise<void> {
+async function settle(change: Change, { message, isDone, undo, link }: Answer): Promise<void> {
   if (!isDone || !undo) changes.splice(changes.indexOf(change), changes.includes(change) ? 1 : 0);
   if (!isDone) change.putBack?.();
-  notify(message, isDone ? 'good' : 'bad', isDone && undo ? () => void undoLast() : undefined);
+  notify(message, isDone ? 'good' : 'bad', { undo: isDone && undo ? () => void undoLast() : undefined, link });
   await remember();
   if (change.putBack && isDone && underWay === 0 && !find('[data-row]')) location.reload();
 }
@@ -137,7 +137,15 @@ function answerOf(body: unknown, isDone: boolean): Answer {
   const path = textOf(undo, 'path');
   const fields = Object.fromEntries(Object.entries(memberOf(undo, 'fields') ?? {}).map(([name, value]) => [name, String(value)]));
   const message = textOf(body, 'message') ?? textOf(body, 'detail') ?? textOf(body, 'title') ?? say('failed');
-  return { message, isDone, undo: path === undefined ? undefined : { path, fields } };
+  const link = memberOf(body, 'link');
+  const href = textOf(link, 'href');
+  const label = textOf(link, 'label');
+  return {
+    message,
+    isDone,
+    link: href !== undefined && label !== undefined ? { href, label } : undefined,
+    undo: path === undefined ? undefined : { path, fields },
+  };
 }
 
 export const memberOf = (body: unknown, name: string): unknown => new Map<string, unknown>(Object.entries(body ?? {})).get(name);

@@ -32,12 +32,19 @@ const bar = find('#notice');
 /** A text that the server wrote into the notice bar for scripts. */
 export const say = (name: 'undo' | 'dismiss' | 'failed' | 'offline' | 'nothing' | 'copied' | 'uncopied'): string => bar?.dataset[name] ?? '';
 
+export type Link = { readonly href: string; readonly label: string };
+type More = { readonly undo?: (() => void) | undefined; readonly link?: Link | undefined };
+
 /** Shows a message until it is dismissed or another one comes. */
-export function notify(message: string, tone: 'good' | 'bad', undo?: () => void): void {
+export function notify(message: string, tone: 'good' | 'bad', { undo, link }: More = {}): void {
   if (!bar) return;
   const text = document.createElement('p');
   text.textContent = message;
-  const buttons = [...(undo ? [makeButton(say('undo'), undo)] : []), makeButton(say('dismiss'), dismiss)];
+  const buttons = [
+    ...(link ? [build(['a', { class: 'button plain', href: link.href }, [link.label]])] : []),
+    ...(undo ? [makeButton(say('undo'), undo)] : []),
+    makeButton(say('dismiss'), dismiss),
+  ];
   bar.replaceChildren(text, ...buttons);
   bar.className = `notice ${tone}`;
 }

@@ -52,8 +52,11 @@ export type Notice = {
   readonly message: string;
   readonly tone?: 'good' | 'bad';
   readonly undo?: Undo | undefined;
+  readonly link?: NoticeLink | undefined;
   /** A form that could not be sent before: it waits for the person. */
   readonly again?: { readonly path: string; readonly fields: Readonly<Record<string, string | readonly string[]>> } | undefined;
 };
+/** The page where the outcome of an action is seen. */
+export type NoticeLink = { readonly href: string; readonly label: string };
 /** A form that takes a change back. */
 export type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };

@@ -1,6 +1,6 @@
 // The message that a page shows once, with the way to take the change back.
 import { h, type VNode } from './elements.ts';
-import type { Notice, Undo } from './frame.ts';
+import type { Notice, NoticeLink, Undo } from './frame.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
 
@@ -12,12 +12,21 @@ export function noticeOf(locale: Locale, notice: Notice | undefined): VNode {
   return h(
     'div',
     { id: 'notice', role: 'status', class: notice ? `notice ${notice.tone ?? 'good'}` : 'notice', ...texts, ...more },
-    notice ? [h('p', null, notice.message), notice.undo ? undoForm(locale, notice.undo) : null, notice.again ? againForm(locale, notice.again) : null] : null,
+    notice
+      ? [
+          h('p', null, notice.message),
+          notice.link ? linkTo(notice.link) : null,
+          notice.undo ? undoForm(locale, notice.undo) : null,
+          notice.again ? againForm(locale, notice.again) : null,
+        ]
+      : null,
   );
 }
 
 export const hiddenFields = (fields: Readonly<Record<string, string | readonly string[]>>): VNode[] =>
   Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => h('input', { type: 'hidden', name, value: one })));
+
+const linkTo = ({ href, label }: NoticeLink): VNode => h('a', { class: 'button plain', href }, label);
 
 const undoForm = (locale: Locale, { path, fields }: Undo): VNode =>
   h('form', { method: 'post', action: path }, hiddenFields(fields), h('button', { 'data-key': 'u', class: 'plain' }, icon('undo'), locale.t.view.undo));

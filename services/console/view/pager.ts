@@ -11,7 +11,8 @@ export type Pager = {
   readonly path: string;
   /** The filters of this page. */
   readonly query: QueryOf;
-  readonly shown: number | undefined;
+  /** How many there are on this page, or words for it. */
+  readonly shown: number | string | undefined;
   /** The cursor of the next page; null at the end. */
   readonly next: string | null | undefined;
 };
@@ -22,7 +23,7 @@ export function pager({ t }: Locale, { path, query, shown, next }: Pager): VNode
   return h(
     'nav',
     { class: 'pager', 'aria-label': words.title },
-    shown === undefined ? null : h('span', { class: 'quiet' }, words.shown(shown)),
+    shown === undefined ? null : h('span', { class: 'quiet' }, typeof shown === 'number' ? words.shown(shown) : shown),
     after ? h('a', { href: withQuery(path, filters), class: 'button' }, icon('previous'), words.first) : null,
     next
       ? h(

@@ -139,9 +139,9 @@ const inMargin =
   (value: number) =>
     plot.format?.(value) ?? (value < 100_000 ? format.number(value) : format.compact(value));
 
-/** Lines of two or three round values, each with its value in the margin. */
+/** Lines of up to three whole values, each with its value in the margin. */
 function grid(y: ReturnType<typeof scaleOf>, format: (value: number) => string): ComponentChildren {
-  const ticks = y.ticks(3).filter((value) => value > 0);
+  const ticks = y.ticks(3).filter((value) => value > 0 && Number.isInteger(value));
   return [
     ticks.map((value) => [
       h('line', { class: 'grid', x1: '0', x2: '100%', y1: y(value), y2: y(value) }),

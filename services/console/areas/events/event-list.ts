@@ -122,7 +122,13 @@ function facets(
     if (values.length === 0 || (values.length === 1 && filter[name] === undefined)) return [];
     const entries = values.slice(0, shownValues).map(({ value, count }): Chip => {
       const isCurrent = filter[name]?.toLowerCase() === value.toLowerCase();
-      return { label: value, count, isCurrent, href: withQuery(path, { ...filter, plot, [name]: isCurrent ? undefined : value }) };
+      const label = senderClasses.find((one) => name === 'senderClass' && one === value);
+      return {
+        label: label ? events.senderClasses[label] : value,
+        count,
+        isCurrent,
+        href: withQuery(path, { ...filter, plot, [name]: isCurrent ? undefined : value }),
+      };
     });
     return [h('section', null, h('h2', null, events.facets[name]), chips(locale, events.facets[name], entries))];
   });

@@ -115,7 +115,7 @@ function summary(locale: Locale, event: Detail, payload: unknown): VNode {
     [events.event, [filtered({ event: kind }, kind), verb === null ? null : [' · ', filtered({ event: kind, action: verb }, verb)]]],
     ...(original !== '' && original !== kindOf(event) ? ([[events.original, original]] as const) : []),
     [events.repository, repository && filtered({ repository }, repository)],
-    [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${senderClass}`) : null]],
+    [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${events.senderClasses[senderClass]}`) : null]],
     [events.links, links.length === 0 ? null : links.map(({ label, url }) => h('div', null, externalLink(url, label)))],
     [events.source, event.forge ?? event.source],
     [events.score, [scoreBadge(locale, score), isCoreFunction ? quiet(` ${events.coreFunction}`) : null]],
@@ -185,10 +185,11 @@ const replay = action({
   area: 'events',
   params: ById,
   form: z.object({ notify: z.enum(['true', 'false']).optional() }),
-  async run({ params: { id }, form: { notify }, locale, ask }) {
+  async run({ params: { id }, form: { notify }, locale: { t }, ask, may }) {
     const call = { method: 'POST', path: pathOf`/api/v1/events/${id}/replay`, query: { notify } } as const;
     await ask('intake').send(call, ReplayRun);
-    return { message: notify === 'false' ? locale.t.events.replayedSilently : locale.t.events.replayed, target: id };
+    const link = may('system') ? { href: '/system/workers?worker=replay', label: t.system.workers.showRun } : undefined;
+    return { message: notify === 'false' ? t.events.replayedSilently : t.events.replayed, link, target: id };
   },
 });
 
@@ -201,7 +202,8 @@ const redeliver = action({
     const { deliveryId } = await find(visit, visit.params.id);
     const call = { method: 'POST', path: pathOf`/api/v1/deliveries/${deliveryId}/redeliver`, timeoutMs: 25_000 } as const;
     const { hook } = await visit.ask('intake').send(call, Redelivery);
-    return { message: visit.locale.t.events.redelivered(hook), target: deliveryId };
+    const { events } = visit.locale.t;
+    return { message: events.redelivered(hook), link: { href: tracePath(deliveryId), label: events.trace }, target: deliveryId };
   },
 });
 

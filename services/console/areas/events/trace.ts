@@ -55,7 +55,7 @@ function rowsOf({ t: { events } }: Locale, { rows }: Trace): ComponentChildren {
   if (rows === null) return quiet(events.steps.rowsUnknown);
   return rows.map(({ table, processingState }) => {
     const list = typedLists.find(({ api }) => api === table);
-    return h('div', null, dotted(list ? h('a', { href: list.path }, events.typed[list.name]) : table, processingState.toLowerCase().replaceAll('_', ' ')));
+    return h('div', null, dotted(list ? h('a', { href: list.path }, events.typed[list.name]) : table, events.steps.processing[processingState]));
   });
 }
 

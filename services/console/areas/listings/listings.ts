@@ -12,7 +12,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { chosenBy, type Chosen, filterFields, ListQuery, noPreset, orderOf, type Preset, Presets, sorts } from './filters.ts';
-import { cardList, decidePath, decisionIcons, decisionsFrom, denseTable, flatsOf, type Listing, movesOf } from './rows.ts';
+import { cardList, decidePath, decisionIcons, decisionsFrom, denseTable, type Flat, flatsOf, movesOf } from './rows.ts';
 import { areaTabs, linkButton } from './tabs.ts';
 
 /** A page of cards is higher than one of rows. */
@@ -45,6 +45,8 @@ const listOf = (status: Status) =>
         include: 'price,withdrawal,duplicates',
         total: false,
       });
+      const flats = flatsOf(items);
+      const shown = flats.length === items.length ? items.length || undefined : locale.t.listings.words.joined(flats.length, items.length);
       const title = locale.t.listings.titles[status];
       return {
         title,
@@ -58,25 +60,24 @@ const listOf = (status: Status) =>
             filters: [...filterFields(locale, chosen.filter), sortField(visit)],
             kept: ['preset', 'view'],
           }),
-          listBody(visit, { status, items, chosen }),
-          pager(locale, { path: paths[status], query: { ...linkQuery(query, chosen), after: query.after }, shown: items.length, next }),
+          listBody(visit, { status, flats, chosen }),
+          pager(locale, { path: paths[status], query: { ...linkQuery(query, chosen), after: query.after }, shown, next }),
         ],
       };
     },
   });
 
-type Found = { readonly status: Status; readonly items: readonly Listing[]; readonly chosen: Chosen };
+type Found = { readonly status: Status; readonly flats: readonly Flat[]; readonly chosen: Chosen };
 
-function listBody(visit: ListVisit, { status, items, chosen }: Found): (VNode | null)[] {
+function listBody(visit: ListVisit, { status, flats, chosen }: Found): (VNode | null)[] {
   const { locale, query, may, isPictureShown } = visit;
   const { listings } = locale.t;
-  if (items.length === 0) {
+  if (flats.length === 0) {
     const isFiltered = Object.keys(chosen.filter).length > 0;
     return [isFiltered ? filteredEmpty(locale, withQuery(paths[status], { preset: noPreset })) : empty(listings.empty[status])];
   }
   const mayDecide = may('listings', 'editor');
   const parts = { locale, status, mayDecide, isPictureShown };
-  const flats = flatsOf(items);
   const bulk = decisionsFrom[status].map((to) => ({
     path: decidePath(status, to),
     label: listings.decide[to],

@@ -9,7 +9,7 @@ import { pathOf } from '../../upstream/client.ts';
 import { filterForm } from '../../view/filters.ts';
 import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
-import { pager } from '../../view/pager.ts';
+import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, brief, quiet, time, type Tone } from '../../view/texts.ts';
@@ -60,10 +60,12 @@ const list = page({
   },
 });
 
+const workerPath = (worker: string) => withQuery(path, { worker });
+
 export function workerTable({ locale, may }: Visit, workers: readonly Worker[]): VNode {
   const { system } = locale.t;
   const columns: readonly Column<Worker>[] = [
-    { label: system.workers.worker, kind: 'main', cell: ({ worker }) => h('a', { href: `${path}?worker=${worker}` }, worker) },
+    { label: system.workers.worker, kind: 'main', cell: ({ worker }) => h('a', { href: workerPath(worker) }, worker) },
     { label: system.workers.running, kind: 'number', cell: ({ running }) => locale.format.number(running) },
     { label: system.workers.lastRun, cell: ({ lastRun }) => (lastRun ? [stateOf(locale, lastRun), ' ', time(locale, lastRun.startedAt)] : '') },
     { label: system.workers.processed, kind: 'number', cell: ({ lastRun }) => (lastRun ? locale.format.number(lastRun.processed) : '') },
@@ -104,7 +106,8 @@ const start = action({
   form: noFields,
   async run({ params: { name }, locale, ask }) {
     await ask('intake').send({ method: 'POST', path: pathOf`/api/v1/workers/${name}/run` }, z.unknown());
-    return { message: locale.t.system.workers.started(name), target: name };
+    const { workers } = locale.t.system;
+    return { message: workers.started(name), link: { href: workerPath(name), label: workers.showRun }, target: name };
   },
 });
 

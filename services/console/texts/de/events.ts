@@ -91,6 +91,7 @@ export const events: Texts['events'] = {
     deletedSince: 'das Ereignis ist nach seiner Aufbewahrung gelöscht',
     repeated: 'Wiederholt',
     tracked: 'In den Listen',
+    processing: { NEW: 'neu', PROCESSING: 'in Arbeit', PROCESSED: 'verarbeitet', UPDATED: 'geändert', RE_REQUESTED: 'erneut verlangt' },
     rowsUnknown: 'der Inhalt ist gelöscht oder zu groß, um die Zeilen zu nennen',
     notification: { sent: 'Benachrichtigt', pending: 'Benachrichtigung wartet', failed: 'Benachrichtigung gescheitert' },
     attempts: counted({ one: '# Versuch', other: '# Versuche' }),

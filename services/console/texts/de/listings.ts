@@ -3,6 +3,8 @@ import { countedIn } from '../plural/counted.ts';
 import type { listings as english } from '../en/listings.ts';
 
 const counted = countedIn('de-DE');
+const countedFlats = counted({ one: '# Wohnung', other: '# Wohnungen' });
+const countedListings = counted({ one: '# Anzeige', other: '# Anzeigen' });
 
 export const listings: typeof english = {
   titles: { inbox: 'Wohnungen', approved: 'Gemerkte Wohnungen', recycled: 'Aussortierte Wohnungen' },
@@ -49,6 +51,7 @@ export const listings: typeof english = {
     bedCount: counted({ other: '# Schlafzimmer' }),
     bathCount: counted({ one: '# Bad', other: '# Bäder' }),
     further: counted({ one: '# weitere', other: '# weitere' }),
+    joined: (flats, listings) => `${countedFlats(flats)} in ${countedListings(listings)}`,
     asRows: 'Zeilen',
     asCards: 'Karten',
   },

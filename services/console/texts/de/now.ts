@@ -12,7 +12,7 @@ export const now: Texts['now'] = {
   waits: 'Was wartet',
   listings: 'Wohnungen zu entscheiden',
   links: 'Links zu entscheiden',
-  failedNotifications: 'Gescheiterte Benachrichtigungen',
+  failedNotifications: 'Gescheiterte Benachrich\u00adtigungen',
   failedWorkers: 'Worker, deren letzter Lauf scheiterte',
   givenUp: 'Dead Letters',
   oldestGivenUp: 'Die älteste:',

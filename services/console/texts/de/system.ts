@@ -166,6 +166,7 @@ export const system: Texts['system'] = {
     seconds: (seconds) => `${seconds} s`,
     start: 'Starten',
     started: (worker) => `Ein Lauf von ${worker} beginnt`,
+    showRun: 'Lauf zeigen',
     runs: 'Läufe',
     allRuns: 'Alle Läufe',
     noRuns: 'Noch kein Lauf ist verzeichnet',

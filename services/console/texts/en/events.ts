@@ -90,6 +90,7 @@ export const events = {
     deletedSince: 'its event is deleted by its retention',
     repeated: 'Repeated',
     tracked: 'In the lists',
+    processing: { NEW: 'new', PROCESSING: 'processing', PROCESSED: 'processed', UPDATED: 'updated', RE_REQUESTED: 're-requested' },
     rowsUnknown: 'the payload is deleted or too large to say which rows',
     notification: { sent: 'Notified', pending: 'Notification waits', failed: 'Notification failed' },
     attempts: counted({ one: '# attempt', other: '# attempts' }),

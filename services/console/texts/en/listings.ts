@@ -2,6 +2,8 @@
 import { countedIn } from '../plural/counted.ts';
 
 const counted = countedIn('en-GB');
+const countedFlats = counted({ one: '# flat', other: '# flats' });
+const countedListings = counted({ one: '# listing', other: '# listings' });
 
 export const listings = {
   titles: { inbox: 'Listings', approved: 'Approved listings', recycled: 'Recycled listings' },
@@ -48,6 +50,7 @@ export const listings = {
     bedCount: counted({ one: '# bed', other: '# beds' }),
     bathCount: counted({ one: '# bath', other: '# baths' }),
     further: counted({ one: '# more', other: '# more' }),
+    joined: (flats: number, listings: number) => `${countedFlats(flats)} in ${countedListings(listings)}`,
     asRows: 'Rows',
     asCards: 'Cards',
   },

@@ -165,6 +165,7 @@ export const system = {
     seconds: (seconds: string) => `${seconds} s`,
     start: 'Start',
     started: (worker: string) => `A run of ${worker} begins`,
+    showRun: 'Show its run',
     runs: 'Runs',
     allRuns: 'All runs',
     noRuns: 'No run was recorded yet',

@@ -185,7 +185,9 @@ describe('console events', () => {
       const browser = await console.loggedIn();
       const { status, text } = await browser.act(`/events/${id}/replay`, { notify: 'false' });
       expect(status, text).to.equal(200);
-      expect(JSON.parse(text).message).to.include('without notifications');
+      const { message, link } = JSON.parse(text);
+      expect(message).to.include('without notifications');
+      expect((await browser.get(link.href)).text).to.include('>replay</td>');
       expect(await console.query(`select area, action, target, outcome from actions where area = 'events'`)).to.deep.equal([
         { area: 'events', action: '/events/{id}/replay', target: id, outcome: 'done' },
       ]);
@@ -193,6 +195,13 @@ describe('console events', () => {
         const [run] = await intake.database.rows<{ status: string }>('select status from worker_runs');
         return run?.status === 'succeeded';
       });
+    });
+
+    it('leads to the runs those alone who may see them', async () => {
+      await intake.deliver([opened(7)]);
+      const browser = await console.personWith({ events: 'editor' });
+      const { text } = await browser.act(`/events/${await idOf('delivery-7')}/replay`);
+      expect(JSON.parse(text).link).to.equal(null);
     });
 
     it('says why the forge cannot be asked to deliver again', async () => {

@@ -14,6 +14,7 @@ describe('console listings', () => {
       expect(text).to.include('BER A2').and.include('daft.ie').and.include('€1,850');
       expect(text.match(/data-row=/g)).to.have.length(flats.length - 1);
       expect(text).to.include('Same flat:').and.include('rent.example €2,120');
+      expect(text).to.include(`>${flats.length - 1} flats in ${flats.length} listings</span>`);
     });
 
     it('shows the former rent beside a changed one', async () => {
