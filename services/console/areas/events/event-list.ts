@@ -14,7 +14,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { askedFilter, EventFilter, type FacetName, facetNames } from './event-filter.ts';
-import { eventColumns } from './event-table.ts';
+import { eventColumns, senderClassIn } from './event-table.ts';
 import { kindTabs } from './kind-tabs.ts';
 
 export const path = '/events';
@@ -122,9 +122,8 @@ function facets(
     if (values.length === 0 || (values.length === 1 && filter[name] === undefined)) return [];
     const entries = values.slice(0, shownValues).map(({ value, count }): Chip => {
       const isCurrent = filter[name]?.toLowerCase() === value.toLowerCase();
-      const label = senderClasses.find((one) => name === 'senderClass' && one === value);
       return {
-        label: label ? events.senderClasses[label] : value,
+        label: name === 'senderClass' ? senderClassIn(locale, value) : value,
         count,
         isCurrent,
         href: withQuery(path, { ...filter, plot, [name]: isCurrent ? undefined : value }),

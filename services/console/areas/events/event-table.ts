@@ -1,5 +1,6 @@
 // The table of the event log, whose rows also come by the stream that lists follow.
 import { h, type VNode } from '../../view/elements.ts';
+import { senderClasses } from '../../../webhook-intake/contract.ts';
 import { type Column, onlyIcon, rowLink } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, time, type Tone } from '../../view/texts.ts';
@@ -7,6 +8,12 @@ import type { ShownEvent } from './event-filter.ts';
 
 export const eventPath = (id: string) => `/events/${encodeURIComponent(id)}`;
 export const tracePath = (deliveryId: string) => `/trace/${encodeURIComponent(deliveryId)}`;
+
+/** A class of senders in the person's language; one of a newer intake as it is. */
+export function senderClassIn({ t: { events } }: Locale, value: string): string {
+  const known = senderClasses.find((one) => one === value);
+  return known ? events.senderClasses[known] : value;
+}
 
 /** `issues · opened` */
 export const kindOf = ({ event, action }: Pick<ShownEvent, 'event' | 'action'>) => [event, action].filter(Boolean).join(' · ');

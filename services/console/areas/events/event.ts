@@ -16,7 +16,7 @@ import { withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { code, externalLink, quiet, time } from '../../view/texts.ts';
 import { curlOf, payloadFile } from './curl.ts';
-import { eventLine, eventPath, kindOf, scoreBadge, titleOf, tracePath } from './event-table.ts';
+import { eventLine, eventPath, kindOf, scoreBadge, senderClassIn, titleOf, tracePath } from './event-table.ts';
 import { linksIn } from './forge-links.ts';
 import { findIn, foundList } from './payload-search.ts';
 import { traceView } from './trace.ts';
@@ -115,7 +115,7 @@ function summary(locale: Locale, event: Detail, payload: unknown): VNode {
     [events.event, [filtered({ event: kind }, kind), verb === null ? null : [' · ', filtered({ event: kind, action: verb }, verb)]]],
     ...(original !== '' && original !== kindOf(event) ? ([[events.original, original]] as const) : []),
     [events.repository, repository && filtered({ repository }, repository)],
-    [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${events.senderClasses[senderClass]}`) : null]],
+    [events.sender, sender && [filtered({ sender }, sender), senderClass ? quiet(` ${senderClassIn(locale, senderClass)}`) : null]],
     [events.links, links.length === 0 ? null : links.map(({ label, url }) => h('div', null, externalLink(url, label)))],
     [events.source, event.forge ?? event.source],
     [events.score, [scoreBadge(locale, score), isCoreFunction ? quiet(` ${events.coreFunction}`) : null]],
