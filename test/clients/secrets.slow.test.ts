@@ -190,6 +190,7 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
       ['403 of a proxy', { status: 403, headers: html, body: '<html>' }],
       ['the page of a login', { status: 302, headers: { Location: 'https://login.example.test/' } }],
       ['a page instead of an answer', { status: 200, headers: html, body: '<html>' }],
+      ['the JSON of another server', { status: 200, headers: { 'Content-Type': 'application/json' }, body: '{"status":"ok"}' }],
     ] as const)
       it(`as it last was while there is ${reason}`, async () => {
         await open({ attempts: 1 });
@@ -199,6 +200,15 @@ for (const { name, need, install, optionsOf } of clients(programs)) {
         front.meet(unavailable);
         expect(await get()).to.equal(value);
       });
+
+    it('nothing of another server, which is a failure', async () => {
+      await open({ attempts: 1 });
+      for (const body of ['{}', 'null', '[]', '{"status":"ok"}']) {
+        front.meet({ status: 200, headers: { 'Content-Type': 'application/json' }, body });
+        for (const [order, ...names] of [['get', 'db-password'], ['all', ''], ['configuration']] as const)
+          expect(failureOf(await program.ask(order, ...names)).message, `${order} ${body}`).to.contain('not one of the secrets service');
+      }
+    });
 
     it('nothing that the service has refused since', async () => {
       const other = secretValue('another password');

@@ -1,7 +1,7 @@
 // Reads the secrets and the configuration of one application in one environment.
 import { createCredential } from './credential.ts';
 import { createLastKnown } from './last-known.ts';
-import { getJson, readAddress, withRetries } from './request.ts';
+import { getJson, readAddress, RequestFailed, withRetries } from './request.ts';
 import type { components } from './secrets-api.ts';
 import { createValuesFile } from './values-file.ts';
 
@@ -38,9 +38,14 @@ export function createSecrets(options: SecretsOptions) {
   const credential = createCredential({ name: 'key', variable: 'SIGNALBOX_APPLICATION_KEY', ...keyOf(options) });
   const lastKnown = createLastKnown({ ttlMs, staleMs, file: file === undefined ? undefined : createValuesFile(file, `${base} ${environment}`) });
 
-  async function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+  async function get<T extends object>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Partial<T>> {
     const url = new URL(`${base}/api/consumer/${path}?${new URLSearchParams({ environment, ...query }).toString()}`);
-    return getJson<T>({ url, headers: { 'X-Api-Key': await credential() }, timeoutMs });
+    return (await getJson<Partial<T> | null>({ url, headers: { 'X-Api-Key': await credential() }, timeoutMs })) ?? {};
+  }
+  /** @throws RequestFailed for the answer of another server at the address */
+  function given<T>(member: T | undefined): T {
+    if (member === undefined) throw new RequestFailed(`the answer of ${base} is not one of the secrets service`, { status: 200 });
+    return member;
   }
   const read = <T>(name: string, load: () => Promise<T>): Promise<T> =>
     lastKnown.read(name, (tries) => withRetries(load, { attempts: tries === 'all' ? attempts : 1 }));
@@ -48,16 +53,17 @@ export function createSecrets(options: SecretsOptions) {
   async function readAll(): Promise<Readonly<Record<string, string>>> {
     const found: [string, string][] = [];
     for (let after: string | null = ''; after !== null;) {
-      const page: Schemas['ReadSecrets'] = await get('secrets', { values: 'true', after });
-      found.push(...page.items.map(({ name, value = '' }): [string, string] => [name, value]));
-      after = page.next;
+      const page: Partial<Schemas['ReadSecrets']> = await get('secrets', { values: 'true', after });
+      found.push(...given(page.items).map(({ name, value = '' }): [string, string] => [name, value]));
+      after = given(page.next);
     }
     return Object.fromEntries(found);
   }
 
   return {
     /** The newest active value of a secret. */
-    get: (name: string): Promise<string> => read(`secret ${name}`, async () => (await get<Schemas['ReadSecret']>(`secrets/${encodeURIComponent(name)}`)).value),
+    get: (name: string): Promise<string> =>
+      read(`secret ${name}`, async () => given((await get<Schemas['ReadSecret']>(`secrets/${encodeURIComponent(name)}`)).value)),
     /** Every secret that is served in the environment, or those whose names begin with `prefix`: name → value. */
     async all({ prefix = '' }: { readonly prefix?: string } = {}): Promise<Record<string, string>> {
       const values = await read('secrets', readAll);
@@ -65,7 +71,7 @@ export function createSecrets(options: SecretsOptions) {
     },
     /** The configuration entries of the environment: key → value. */
     async configuration(): Promise<Record<string, string>> {
-      const { items } = await read('configuration', () => get<Schemas['ReadConfigurations']>('configurations'));
+      const { items } = await read('configuration', async () => ({ items: given((await get<Schemas['ReadConfigurations']>('configurations')).items) }));
       return Object.fromEntries(items.map(({ key, value }) => [key, value]));
     },
   };

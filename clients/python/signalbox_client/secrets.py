@@ -62,7 +62,13 @@ class Secrets:
         return {item["key"]: item["value"] for item in items}
 
     def _read(self, name: str, load: Any) -> Any:
-        return self._last_known.read(name, lambda again: with_retries(load, self._attempts if again else 1))
+        def checked() -> Any:
+            try:
+                return load()
+            except (KeyError, TypeError):
+                raise RequestFailed(f"the answer of {self._service.url} is not one of the secrets service", 200) from None
+
+        return self._last_known.read(name, lambda again: with_retries(checked, self._attempts if again else 1))
 
     def _get(self, path: str, **query: str) -> Any:
         headers = {"X-Api-Key": self._credential.read()}

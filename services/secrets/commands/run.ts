@@ -93,6 +93,7 @@ const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** `NAME` or `NAME=VARIABLE`; a name that holds `=` needs the second form. */
 export function readWanted(text: string): WantedSecret {
   const at = text.lastIndexOf('=');
+  if (text === '' || at === 0) throw new Error('--secret needs the name of a secret');
   if (at === -1) return { name: text, variable: variableOf(text) };
   const variable = text.slice(at + 1);
   if (!variablePattern.test(variable)) throw new Error(`--secret ${text}: what follows = must be a name of letters, digits and _, not beginning with a digit`);

@@ -41,7 +41,11 @@ export const ValueItem = z
       .min(0)
       .optional()
       .describe('The number of the newest version in the environment, 0 for none; with another one nothing is stored and the answer is 409'),
-    isEnabled: z.boolean().default(true).describe('Whether the version is served'),
+    isEnabled: z
+      .boolean()
+      .nullish()
+      .transform((given) => given ?? true)
+      .describe('Whether the version is served; default: true'),
     expiresAt: TimestampInput.nullish()
       .transform((time) => time ?? null)
       .describe('The version is served until this time, inclusive; null: without end'),

@@ -32,6 +32,8 @@ describe('readWanted', () => {
     expect(readWanted('a=b=C')).to.deep.equal({ name: 'a=b', variable: 'C' });
   });
 
+  for (const text of ['', '=A']) it(`refuses '${text}', which names no secret`, () => expect(() => readWanted(text)).to.throw(/the name of a secret/));
+
   for (const text of ['a=', 'a=1b', 'a=b c', 'a=b-c', 'a=ä']) {
     it(`refuses '${text}'`, () => expect(() => readWanted(text)).to.throw(/must be a name of letters, digits and _/));
   }

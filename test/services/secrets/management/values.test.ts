@@ -63,7 +63,7 @@ describe('values of a secret', () => {
       await append([
         item,
         { ...item, isEnabled: false, notBefore: '2026-03-01T00:00:00+01:00', expiresAt: '2026-04-01T00:00:00.5Z' },
-        { ...item, expiresAt: null, notBefore: null },
+        { ...item, isEnabled: null, expiresAt: null, notBefore: null },
       ]);
       const { body } = await versions();
       expect(body).to.have.deep.nested.property('[0].isEnabled', true);
