@@ -1,6 +1,6 @@
-// Reads Secrets that objects name, except the operator's own and those of types that Kubernetes acts on.
+// Reads Secrets that objects name, except the operator's own, releases of Helm, and those of types that Kubernetes acts on.
 import type { Cluster, Key, KubeObject } from './cluster/cluster.ts';
-import { isUsableType } from './secret-types.ts';
+import { isHelmRelease, isUsableType } from './secret-types.ts';
 import { encodedData, secretResource } from './secrets.ts';
 import { ObjectRefused } from './status.ts';
 
@@ -17,6 +17,7 @@ export type ReadSecret = (key: Key) => Promise<KubeObject | undefined>;
 export function createSecretReader(cluster: Cluster, { place, tokens }: OwnSecrets): ReadSecret {
   return async ({ namespace, name }) => {
     if (place?.namespace === namespace && place.name === name) throw new ObjectRefused(`the Secret ${name} is the operator's own`);
+    if (isHelmRelease(name)) throw new ObjectRefused(`the Secret ${name} would be a release of Helm`);
     const secret = await cluster.get(secretResource, { namespace, name });
     const type = secret?.['type'];
     if (typeof type === 'string' && !isUsableType(type)) throw new ObjectRefused(`the Secret ${name} has the type ${type}, which no object may use`);

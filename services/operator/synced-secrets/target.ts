@@ -5,8 +5,7 @@ import type { Contention, Contest } from '../contention.ts';
 import { annotations, apiVersion, type SyncedSecretSpec } from '../contract.ts';
 import type { ReconcileContext } from '../manager.ts';
 import { annotationOf, encodedData, keyText, ownerNameOf, ownerOf, type OwnWrites, secretResource } from '../secrets.ts';
-import { isHelmRelease } from '../secret-types.ts';
-import { ObjectRefused, statusOf } from '../status.ts';
+import { statusOf } from '../status.ts';
 import { contentHash, planTarget } from './reconcile.ts';
 
 export type Subject = {
@@ -38,7 +37,6 @@ export async function writeTarget(subject: Subject, data: Data, context: Reconci
   const key = { namespace: object.metadata.namespace, name: targetName(object, spec) };
   const owner = ownerOf('SyncedSecret', object.metadata.name);
   const { labels, annotations: noted, type, mergePolicy } = spec.target;
-  if (isHelmRelease(key.name)) throw new ObjectRefused(`the Secret ${key.name} would be a release of Helm`);
   const found = await readSecret(key);
   if (!found) return createTarget(subject, data, context);
   if (annotationOf(found, 'owner') !== owner || found['type'] !== type) return 'not owned';

@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 /**
  * Creates in the schema, where they are missing:
  * - the collation `alphabetical`: `order by name collate alphabetical, id` has Éamon before Eve.
- * - `folded(text)`, immutable: the text without case, accents and differences of normalization, for generated columns and indexes.
+ * - `folded(text)`, immutable: the text without case, accents, typographic marks and differences of normalization, for generated columns and indexes.
  * - `containing(text)`, immutable: the pattern of `like` that finds a text within a folded one, with `%`, `_` and `\` taken literally:
  *   `where search_text like containing($1)`.
  *
@@ -48,7 +48,8 @@ export async function createTextFunctions(client: ClientBase, schema: string): P
 }
 
 // Compatibility decomposition takes accents off their letters, and takes ligatures and letters of other widths apart. The letters at the
-// end have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and dashes are the plain ones. ASCII text, the most, is spared all of it.
+// end have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and dashes
+// are the plain ones. ASCII text, the most, is spared all of it.
 const foldedSql = (schema: string) => String.raw`
   select case when pg_catalog.octet_length(given) = pg_catalog.char_length(given) then pg_catalog.lower(given collate "C") collate pg_catalog."default"
   else pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.translate(

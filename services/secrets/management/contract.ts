@@ -45,7 +45,7 @@ export const ValueItem = z
       .boolean()
       .nullish()
       .transform((given) => given ?? true)
-      .describe('Whether the version is served; default: true'),
+      .meta({ description: 'Whether the version is served', override: { default: true } }),
     expiresAt: TimestampInput.nullish()
       .transform((time) => time ?? null)
       .describe('The version is served until this time, inclusive; null: without end'),

@@ -25,7 +25,7 @@ const usualLeaseMs = 3 * 60_000;
 const atOnce = 5;
 /** A receiver of events that takes longer is not waited for, up to so many messages. */
 const slowAfterMs = 1000;
-const mostSlow = 50;
+const mostSlow = 15;
 /** Mail servers give up on a mailbox that is full after some days, too. */
 const usualGiveUpAfterMs = 3 * 24 * 60 * 60_000;
 
@@ -38,7 +38,13 @@ export function startSender(parts: SenderParts) {
   let channelFailures = 0;
   /** In a row: the database was away. */
   let roundFailures = 0;
-  const sends = createSends(sendOne, { isSlowLeft: channel.sendsEvents === true, onSlowDone: () => wakeUp.wake() });
+  const sends = createSends(sendOne, {
+    waitsForAll: channel.sendsEvents !== true,
+    onSlowEnded(error) {
+      if (error !== undefined) log.warn({ ...context, error }, 'sending notifications failed, retrying');
+      wakeUp.wake();
+    },
+  });
 
   /** @returns whether there may be more to do at once */
   async function round(): Promise<boolean> {
@@ -114,32 +120,31 @@ export function startSender(parts: SenderParts) {
 }
 
 type SendsOptions = {
-  /** One receiver of events says nothing of another one: the others do not wait for one that takes long. */
-  readonly isSlowLeft: boolean;
-  /** Called when all that were left have ended. */
-  readonly onSlowDone: () => void;
+  /** False for receivers of events: one says nothing of another, so the others do not wait for one that takes long. */
+  readonly waitsForAll: boolean;
+  /** Called when the sends of a round that were not waited for have ended, with the first error. */
+  readonly onSlowEnded: (error: unknown) => void;
 };
 
 /** The sends that are under way. */
-function createSends(send: (message: ClaimedMessage) => Promise<SendOutcome>, { isSlowLeft, onSlowDone }: SendsOptions) {
+function createSends(send: (message: ClaimedMessage) => Promise<SendOutcome>, { waitsForAll, onSlowEnded }: SendsOptions) {
   const underWay = new Map<ClaimedMessage, Promise<SendOutcome>>();
-  const ended = () => Promise.allSettled(underWay.values());
   return {
     /** Their other messages wait for the one that is under way. */
     slowRecipients: () => [...new Set([...underWay.keys()].map(({ recipient }) => recipient))],
-    /** @returns the outcomes; none where some are left */
+    /** @returns the outcomes; none where some take long and are not waited for */
     start(messages: readonly ClaimedMessage[]): Promise<readonly SendOutcome[]> {
       const sends = messages.map((message) => {
         const done = send(message).finally(() => underWay.delete(message));
         underWay.set(message, done);
         return done;
       });
-      if (!isSlowLeft || underWay.size > mostSlow) return Promise.all(sends);
+      if (waitsForAll || underWay.size > mostSlow) return Promise.all(sends);
       return withTimeout<readonly SendOutcome[]>(Promise.all(sends), slowAfterMs, () => {
-        void ended().then(onSlowDone);
+        void Promise.allSettled(sends).then((ended) => onSlowEnded(ended.find(({ status }) => status === 'rejected')?.reason));
         return [];
       });
     },
-    ended,
+    ended: () => Promise.allSettled(underWay.values()),
   };
 }

@@ -21,7 +21,7 @@ export type ConnectionParts = {
 
 export type EmbeddedSession = Awaited<ReturnType<typeof openSession>>;
 
-type SessionParts = { readonly sockets: ReturnType<typeof createSockets>; readonly connectMs: number };
+type Sockets = ReturnType<typeof createSockets>;
 
 /** For an orderly end, before the sockets to a server that hangs are cut. */
 const closeMs = 2000;
@@ -34,7 +34,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
   let lastFailure: string | null = null;
 
   async function useOne(connectMs: number): Promise<void> {
-    await using session = await openSession(parts, { sockets, connectMs });
+    await using session = await openSession(parts, sockets, connectMs);
     const over = AbortSignal.any([session.lost, closing.signal]);
     if (!over.aborted) {
       log.info('connected to the embedded broker');
@@ -95,10 +95,14 @@ const queueSettings = {
   notify: true,
 };
 
-async function openSession(parts: ConnectionParts, own: SessionParts) {
+async function openSession(parts: ConnectionParts, sockets: Sockets, connectMs: number) {
   await using opened = new AsyncDisposableStack();
-  const database = createEmbeddedDatabase(parts, own);
+  const database = createEmbeddedDatabase(parts, sockets);
   opened.defer(database.close);
+  await withTimeout(database.executeSql('select 1'), connectMs, () => {
+    sockets.cut();
+    throw new Error(`no connection after ${connectMs} ms`);
+  });
   const boss = await createBoss(database, parts);
   opened.defer(async () => {
     const stopped = boss.stop({ graceful: false, close: false }).catch((error: unknown) => parts.log.debug({ error }, 'pg-boss did not stop cleanly'));
@@ -140,8 +144,9 @@ export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown';
 }
 
-/** Short at first: while an address leads to a machine that is gone, each attempt hangs for all of it. A busy server may need seconds. */
-const connectMsAfter = (failures: number) => Math.min(2000 + 1000 * failures, 8000);
+const connectTimeoutMs = 8000;
+/** For the first connection of a session. Short at first: while an address leads to a machine that is gone, each attempt hangs for all of it. */
+const connectMsAfter = (failures: number) => Math.min(2000 + 1000 * failures, connectTimeoutMs);
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
 const listenerCheckMs = 5000;
@@ -161,7 +166,7 @@ export const countConsumers = `select count(*)::int from pg_locks where locktype
   and objid = hashtext($1::text)::oid and database = (select oid from pg_database where datname = current_database())`;
 
 /** The database as pg-boss wants it, on a pool and a listening connection of its own. */
-function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, { sockets, connectMs }: SessionParts) {
+function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts, 'url' | 'schema' | 'name' | 'log'>, sockets: Sockets) {
   const losing = new AbortController();
   const lost = (reason: Error) => losing.abort(reason);
   const arrivals = new EventEmitter<{ message: [queue: string] }>();
@@ -169,7 +174,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
     connectionString: withVerifiedTls(url),
     application_name: name,
     stream: sockets.open,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
     ...keepAlive,
     options: deadClientOptions,
