@@ -179,10 +179,11 @@ const tagsOf = (list = ''): string[] | undefined => TagList.safeParse(jsonIn(lis
 /** In milliseconds from 1601, with which Chrome counts inside, to 1970. */
 const from1601 = 11_644_473_600_000;
 
-/** Seconds since 1970; a few programs write milliseconds or microseconds, fractions, or ISO 8601. */
+/** Seconds since 1970; a few programs write milliseconds or microseconds, fractions, or ISO 8601, which is UTC where it has no zone. */
 function dateOf(added = ''): Date | undefined {
   const written = added.trim();
-  if (/^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/.test(written)) return validDate(Date.parse(written));
+  const iso = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?$/.exec(written);
+  if (iso) return validDate(Date.parse(written.length > 10 && iso[1] === undefined ? `${written}Z` : written));
   if (!/^\d{1,17}(?:\.\d+)?$/.test(written)) return undefined;
   const number = Number(written);
   const micros = Math.floor(number / 1000);

@@ -21,7 +21,6 @@ const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
 const longestStart = 5;
 /** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
 const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
-const nextText = /\s*/y;
 
 export function createTokens({ isTag, tag, text }: Handlers) {
   let rest = '';
@@ -48,12 +47,13 @@ export function createTokens({ isTag, tag, text }: Handlers) {
         continue;
       }
       const textStart = start + tagText.length;
-      const current = search ?? searchFrom(textStart);
+      // What was the beginning of a tag may be that of another word by now: `<a` of `<abbr`.
+      const current = start === 0 && search ? search : searchFrom(textStart);
       search = undefined;
       const end = found && endOfTag(rest, current, { start: textStart, isEnd });
       if (!end) {
         rest = rest.slice(start);
-        if (found) search = { ...current, at: current.at - start };
+        if (found) search = { ...current, at: current.at - start, lineEnd: current.lineEnd && current.lineEnd - start };
         if (rest.length > maxTagLength) throw Problems.notBookmarks({ detail: `A tag of it is longer than ${maxTagLength} characters.` });
         return isEnd && name === 'a';
       }
@@ -81,32 +81,38 @@ export function createTokens({ isTag, tag, text }: Handlers) {
 type TagEnd = { readonly attributesEnd: number; readonly textStart: number };
 
 /** Where the search for the end of a tag goes on, since an icon may come in many pieces. */
-type Search = { at: number; quote: string; before: string };
-const searchFrom = (at: number): Search => ({ at, quote: '', before: '' });
-
-/** `</h3` and the character after it, behind a line end. */
-const longestNextTag = 6;
+type Search = {
+  at: number;
+  quote: string;
+  /** The last character that is no white space. */
+  before: string;
+  /** The first line end after `before`. */
+  lineEnd: number | undefined;
+};
+const searchFrom = (at: number): Search => ({ at, quote: '', before: '', lineEnd: undefined });
 
 /** @returns undefined while the end of the tag has not been read; `search` then is where it goes on */
 function endOfTag(html: string, search: Search, { start, isEnd }: { readonly start: number; readonly isEnd: boolean }): TagEnd | undefined {
   for (; search.at < html.length; search.at += 1) {
-    const { at, quote } = search;
+    const { at, quote, lineEnd } = search;
     const character = html[at] ?? '';
-    if (character === '\n') {
-      nextText.lastIndex = at;
-      nextText.test(html); // always matches
-      const next = nextText.lastIndex;
-      if (!isEnd && next + longestNextTag > html.length) return undefined;
-      nextTag.lastIndex = next;
+    if (/\s/.test(character)) {
+      if (character === '\n') search.lineEnd ??= at;
+      continue;
+    }
+    if (character === '<' && lineEnd !== undefined) {
+      if (!isEnd && at + longestStart > html.length) return undefined;
+      nextTag.lastIndex = at;
       if (nextTag.test(html)) {
         const bracket = html.indexOf('>', start);
-        return bracket >= 0 && bracket < at ? { attributesEnd: bracket, textStart: bracket + 1 } : { attributesEnd: at, textStart: at };
+        return bracket >= 0 && bracket < lineEnd ? { attributesEnd: bracket, textStart: bracket + 1 } : { attributesEnd: lineEnd, textStart: lineEnd };
       }
-      search.at = next - 1;
-    } else if (quote !== '') search.quote = character === quote ? '' : quote;
+    }
+    if (quote !== '') search.quote = character === quote ? '' : quote;
     else if (character === '>') return { attributesEnd: at, textStart: at + 1 };
     else if ((character === '"' || character === "'") && search.before === '=') search.quote = character;
-    if (!/\s/.test(character)) search.before = character;
+    search.before = character;
+    search.lineEnd = undefined;
   }
   return undefined;
 }

@@ -1,18 +1,29 @@
-// The tags of bookmark files as they come in pieces, and texts that are no such file.
+// The tags of bookmark files as they come in pieces, dates without a zone, and texts that are no such file.
 import { expect } from 'chai';
-import { readNetscape } from '../../../../services/bookmarks/files/netscape-reader.ts';
+import { type FileItem, readNetscape } from '../../../../services/bookmarks/files/netscape-reader.ts';
 import { Problem } from '../../../../services/platform/problem.ts';
 import { expectLinearTime } from '../../../support/linear-time.ts';
 
-async function* pieces(text: string): AsyncGenerator<string> {
-  for (const piece of text.match(/[^]{1,1000}/g) ?? []) yield await Promise.resolve(piece);
+async function* pieces(texts: readonly string[]): AsyncGenerator<string> {
+  for (const piece of texts) yield await Promise.resolve(piece);
+}
+
+async function itemsIn(...texts: readonly string[]): Promise<readonly FileItem[]> {
+  const read: FileItem[] = [];
+  for await (const items of readNetscape(pieces(texts), 500)) read.push(...items);
+  return read;
 }
 
 async function titlesIn(text: string): Promise<(string | undefined)[]> {
-  const titles: (string | undefined)[] = [];
-  for await (const items of readNetscape(pieces(text), 500)) titles.push(...items.map(({ bookmark }) => bookmark?.title));
-  return titles;
+  return (await itemsIn(...(text.match(/[^]{1,1000}/g) ?? []))).map(({ bookmark }) => bookmark?.title);
 }
+
+const odd = [
+  '<DL><p><DT><H3>f <ABBR>g</ABBR></H3><DL><p>',
+  '<DT><ABBR>="<A HREF="https://a.example/1" TAGS="a>b">one <link> </h3x></A>',
+  "<DT><A HREF='https://a.example/2' ICON=\"<A\r\n\n \t\n<DT><A HREF=https://a.example/3>3<DD>of <a\n\n<abbr\n\n<li>x</li>\n<HR>",
+  '</DL><LI><A HREF="https://a.example/4" TITLE="\n<link\n\n</H3>">4</A>\n\n\n',
+].join('\n');
 
 describe('the tags of a bookmark file', () => {
   for (const [what, part] of Object.entries({ icons: 'A', 'line ends in an attribute': '\n' }))
@@ -22,6 +33,16 @@ describe('the tags of a bookmark file', () => {
         expect(await titlesIn(file)).to.deep.equal(['one']);
       }));
 
+  it('are the same in whatever pieces the file comes', async () => {
+    const whole = await itemsIn(odd);
+    expect(whole.filter(({ bookmark }) => bookmark)).to.have.length(4);
+    expect(await itemsIn(...odd)).to.deep.equal(whole);
+    for (let at = 1; at < odd.length; at += 1) {
+      expect(await itemsIn(odd.slice(0, at), odd.slice(at)), `before ${odd.slice(at, at + 20)}`).to.deep.equal(whole);
+      expect(await itemsIn(odd.slice(0, at), ...odd.slice(at)), `one by one from ${odd.slice(at, at + 20)}`).to.deep.equal(whole);
+    }
+  });
+
   it('are needed: CSV and JSON are refused', async () => {
     for (const text of ['title,url,time_added,tags,status\nA,https://a.example/,1700000000,x|y,unread\n', '[{"href":"https://a.example/","tags":"x"}]']) {
       const error: unknown = await titlesIn(text).catch((caught: unknown) => caught);
@@ -29,4 +50,18 @@ describe('the tags of a bookmark file', () => {
       expect(error).to.include({ status: 400 });
     }
   });
+});
+
+describe('dates of a bookmark file, on a server in another time zone', () => {
+  const { TZ } = process.env;
+  before(() => (process.env['TZ'] = 'Asia/Tokyo'));
+  after(() => {
+    if (TZ === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = TZ;
+  });
+  for (const date of ['2023-11-14 22:13:20', '2023-11-14T22:13:20', '2023-11-14T22:13:20.000', '2023-11-14 23:13:20+01:00'])
+    it(`are in UTC where they have no zone: ${date}`, async () => {
+      const [item] = await itemsIn(`<DL><p><DT><A HREF="https://example.org/" ADD_DATE="${date}">x</A>`);
+      expect(item?.bookmark?.dateAdded).to.deep.equal(new Date(1_700_000_000_000));
+    });
 });
