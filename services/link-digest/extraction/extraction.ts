@@ -93,7 +93,7 @@ function isOfSender({ hostname }: URL, from: string | null): boolean {
 /** True for the address of a click counter: a segment of its path is a key, where other addresses have words, or a parameter is a long one. */
 function isClickCounter(url: URL): boolean {
   const isKey = (part: string) => part.length >= 16 && /\d/.test(part) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(part);
-  return url.pathname.split('/').some(isKey) || parametersOf(url).some((parameter) => /=(?=.*\d)[\w.%~+-]{32,}=*$/.test(parameter));
+  return url.pathname.split('/').some(isKey) || parametersOf(url).some((parameter) => /=(?=[^=]*\d)[\w.%~+-]{32,}=*$/.test(parameter));
 }
 
 /** HTML that a script sent as text. */

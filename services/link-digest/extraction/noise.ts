@@ -27,7 +27,7 @@ const longestAction = 160;
 
 function isDroppedText(text: string, isOfSender: boolean, { droppedTexts, senderTexts }: Rules): boolean {
   if (text === '' || text.length > longestAction) return false;
-  if (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.test(text))) return true;
+  if (droppedTexts.some((pattern) => pattern.test(text)) || (isOfSender && senderTexts.some((pattern) => pattern.test(text)))) return true;
   const folded = fold(text);
   return isMailAction(folded) || isAnnouncement(folded);
 }

@@ -69,7 +69,7 @@ const announcements = new RegExp(
     String.raw`\bnao (?:deseja|quer|quiser|desejar) (?:mais )?(?:receber|continuar)|\bnao (?:consegue|esta) (?:ver|visualizar|vendo|visualizando)`,
   ].join('|'),
 );
-const click = /\b(?:klick\w*|hier|cliquez|clic|aqui|clicca|qui|klik|hier|kliknij|tutaj|clique|ici)\b/;
+const click = /\b(?:klick\w*|hier|cliquez|clic|aqui|clicca|qui|klik|kliknij|tutaj|clique|ici)\b/;
 
 /** Whether a whole sentence is the link. @param text folded */
 export const isAnnouncement = (text: string): boolean => click.test(text) && announcements.test(text);

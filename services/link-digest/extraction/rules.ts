@@ -20,7 +20,7 @@ export type Rules = {
   /** Whole texts of the same links, and of other actions that newsletters offer. */
   readonly droppedTexts: readonly RegExp[];
   /** Texts that name the sender's own pages, such as Contact; dropped on hosts of the sender only. */
-  readonly senderTexts: RegExp;
+  readonly senderTexts: readonly RegExp[];
   /** Phrases of the same links in the line around a link whose own text is generic. */
   readonly droppedPhrases: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
@@ -96,14 +96,16 @@ export const defaultRules: Rules = {
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
     /^unsubscribe (?:me|from (?:all|everything)|all)[.!]?$|^(?:i )?(?:do(?:n['’]t| not) |no longer )want(?: to (?:receive|get))? (?:these|our|such|any more) (?:e-?mails?|newsletters?|messages?).?$/i,
     /^(?:(?:having )?(?:trouble|problems?|difficulty)|can['’]?(?:no)?t|unable to) (?:viewing|reading|seeing|see|view|read|with) (?:this|the) (?:e-?mail|newsletter|message|issue)\b.{0,60}$|^is this (?:e-?mail|newsletter|message) not displaying\b.{0,40}$/i,
-    // Offers of the newsletter itself, and the service that sent it.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+|(?:safely|one-click|click(?: here)? to) unsubscribe|(?:is this |this )?e-?mail not (?:displaying|displayed|showing)(?: correctly| properly)?)[.!?]?$/i,
+    /^(?:(?:safely|one-click|click(?: here)? to) unsubscribe|(?:is this |this )?e-?mail not (?:displaying|displayed|showing)(?: correctly| properly)?)[.!?]?$/i,
     /^why (?:did i|am i|do i) (?:get|getting|receive|receiving)(?: this| these)?(?: e-?mails?| newsletters?| messages?)?.?$|^(?:add us to your (?:address book|contacts|safe senders?(?: list)?)|whitelist us)[.!]?$|^(?:change|update)(?: (?:your|my))? e-?mail(?: address)?[.!]?$|^forward(?: (?:this|it)(?: (?:e-?mail|newsletter|issue))?)?(?: to (?:a friend|someone|a colleague))?$/i,
     // Swedish, Norwegian, Danish, and German sentences; other-languages.ts has the rest.
     /^(?:avmeld(?:a|ing)?|avregistrera|avprenumerera|avsluta (?:din )?prenumeration(?:en)?|meld (?:deg |dig )?av|afmeld(?: nyhedsbrev(?:et)?)?|visa i webbläsaren?|vis i (?:nettleser(?:en)?|browser(?:en)?))[.!]?$|^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
   ],
-  senderTexts:
+  senderTexts: [
     /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
+    // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+)[.!?]?$/i,
+  ],
   droppedPhrases:
     /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
   genericTexts: new RegExp(
@@ -115,7 +117,7 @@ export const defaultRules: Rules = {
         'this|link|more|source|article|full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|via|\\d+',
         '\\d+ min(?:ute)?s?(?: read)?',
         '(?:get|buy|book) (?:your )?(?:tickets?|a (?:seat|place))|(?:buy|book|order|shop|register|download)(?: now)?|rsvp',
-        'weiterlesen|(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|clicca(?:re)? qui|klik hier|(?:kliknij )?tutaj|(?:clique|clicando) aqui|mehr(?: lesen| erfahren| dazu)?|hier(?: lesen| klicken)?|zum artikel|jetzt lesen',
+        'weiterlesen|(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|clicca(?:re)? qui|klik hier|(?:kliknij )?tutaj|(?:clique|clicando) aqui|mehr(?: lesen| erfahren| dazu)?|hier lesen|zum artikel|jetzt lesen',
         'lire (?:la suite|plus|l.article)|en savoir plus|ici|la suite',
         'leer más|ver más|seguir leyendo|más información|aquí|ler mais|saiba mais|continuar lendo|aqui',
         'leggi (?:tutto|di più|l.articolo)|continua(?: a leggere)?|qui|lees (?:meer|verder)|meer lezen|czytaj (?:więcej|dalej)|läs mer|læs mere|les mer|lue lisää',

@@ -1,6 +1,6 @@
 // The URLs of a mail's text, each with its title and byline. Pure; each step looks at no more than a few lines around a URL.
-import { beforeByline, namesIn } from './bylines.ts';
 import { joinUrls } from '../../platform/mail/wrappers.ts';
+import { beforeByline, namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import { tidy } from './texts.ts';
 

@@ -163,7 +163,10 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:html\.)?duckduckgo\.com\/l$/, target: parameter('uddg') },
   { at: /^(?:www\.)?vk\.com\/away\.php$/, target: parameter('to') },
   { at: /^t\.umblr\.com\/redirect$/, target: parameter('z') },
-  { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/amp\/(?:s\/)?([^/]+\.[^/]+\/.+)$/, target: ([, page = ''], { search }) => `https://${page}${search}` },
+  {
+    at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/amp\/(?:(s)\/)?((?:[^/.]+\.)+[^/.]+\/.+)$/,
+    target: ([, secure = '', page = ''], { search }) => `http${secure}://${page}${search}`,
+  },
   { at: /^(?:www\.)?facebook\.com\/flx\/warn$/, target: parameter('u') },
   { at: /^(?:www\.)?tiktok\.com\/link\/v2$/, target: parameter('target') },
   { at: /^getpocket\.com\/redirect$/, target: parameter('url') },

@@ -154,6 +154,7 @@ describe('unwrap', () => {
       'https://a.example/api/send?x=1#y',
     ],
     ['an AMP page of Google', 'https://www.google.com/amp/s/www.a.example/x?y=1', 'https://www.a.example/x?y=1'],
+    ['an AMP page of Google without TLS', 'https://www.google.com/amp/www.a.example/x/z', 'http://www.a.example/x/z'],
     ['Postmark without a scheme', 'https://click.pstmrk.it/3s/a.example%2Fx%3Fy/abc/def', 'https://a.example/x?y'],
     [
       'Sophos with the alphabet of addresses',

@@ -68,6 +68,23 @@ describe('links behind a click counter', () => {
   });
 });
 
+describe('offers of a newsletter', () => {
+  const left = (host: string) =>
+    [
+      'Start your free trial',
+      'Leave a comment',
+      'Built with Ghost',
+      'Made with Kit',
+      'Upgrade',
+      'One-click unsubscribe',
+      'Is this email not displaying correctly?',
+    ].filter((text) => extract({ ...mail, html: `<a href="https://${host}/rice">${text}</a>` }).length > 0);
+
+  it('are left out on the sender’s own host', () => expect(left('www.news.example')).to.deep.equal([]));
+  it('are kept on other hosts, but for leaving and the online version', () =>
+    expect(left('sponsor.example')).to.deep.equal(['Start your free trial', 'Leave a comment', 'Built with Ghost', 'Made with Kit', 'Upgrade']));
+});
+
 describe('links that Substack redirects', () => {
   it('are kept where their target is known to its server only', () => {
     const url = 'https://substack.com/redirect/f28899b5-8283-4255-b169-f4a9f1d4e24f?j=eyJ1IjoieCJ9.abc';
