@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 /**
  * Creates in the schema, where they are missing:
  * - the collation `alphabetical`: `order by name collate alphabetical, id` has Éamon before Eve.
- * - `folded(text)`, immutable: the text without case, accents, typographic marks and differences of normalization, for generated columns and indexes.
+ * - `folded(text)`, immutable: the text without case, accents and differences of normalization, for generated columns and indexes.
  * - `containing(text)`, immutable: the pattern of `like` that finds a text within a folded one, with `%`, `_` and `\` taken literally:
  *   `where search_text like containing($1)`.
  *
@@ -47,16 +47,35 @@ export async function createTextFunctions(client: ClientBase, schema: string): P
   );
 }
 
-// Compatibility decomposition takes accents off their letters, and takes ligatures and letters of other widths apart. The letters at the
-// end have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and dashes
-// are the plain ones. ASCII text, the most, is spared all of it.
-const foldedSql = (schema: string) => String.raw`
+// Compatibility decomposition takes accents off their letters, and takes ligatures and letters of other widths apart.
+const accents = String.raw`[\u0300-\u036f]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]`;
+
+// These have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and
+// dashes are the plain ones. Each character becomes the one at the same place.
+const special = 'øłđħŧıς‘’‚‛ʼ′“”„‟«»‹›‐–—−';
+const plain = `oldhtiσ''''''""""""''----`;
+const plainOf = new Map(Array.from(special, (character, index) => [character, plain.charAt(index)]));
+const spelledOut = { ß: 'ss', æ: 'ae', œ: 'oe' };
+
+/** @returns the text as the function `folded(text)` of SQL has it, but for capitals newer than the Unicode of that server */
+export function folded(given: string): string {
+  const lower = given.normalize('NFKD').replaceAll(new RegExp(accents, 'g'), '').toLowerCase();
+  const single = Array.from(lower, (character) => plainOf.get(character) ?? character).join('');
+  return Object.entries(spelledOut).reduce((text, [letter, letters]) => text.replaceAll(letter, letters), single);
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+
+// ASCII text, the most, is spared all of it.
+const foldedSql = (schema: string) => {
+  const translated = `pg_catalog.translate(
+    pg_catalog.lower(pg_catalog.regexp_replace(pg_catalog.normalize(given, 'NFKD'), '${accents}', '', 'g') collate ${schema}.alphabetical),
+    ${quoted(special)}, ${quoted(plain)})`;
+  const letters = Object.entries(spelledOut).reduce((sql, pair) => `pg_catalog.replace(${sql}, ${pair.map(quoted).join(', ')})`, translated);
+  return `
   select case when pg_catalog.octet_length(given) = pg_catalog.char_length(given) then pg_catalog.lower(given collate "C") collate pg_catalog."default"
-  else pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(pg_catalog.translate(
-    pg_catalog.lower(
-      pg_catalog.regexp_replace(pg_catalog.normalize(given, 'NFKD'), '[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]', '', 'g')
-      collate ${schema}.alphabetical),
-    'øłđħŧıς‘’‚‛ʼ′“”„‟«»‹›‐–—−', 'oldhtiσ''''''''''''""""""''''----'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe') collate pg_catalog."default" end`;
+  else ${letters} collate pg_catalog."default" end`;
+};
 
 async function createFunction(client: ClientBase, signature: string, body: string): Promise<void> {
   const [name = ''] = signature.split('(');

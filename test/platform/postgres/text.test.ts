@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { createTextFunctions } from '../../../services/platform/postgres/text.ts';
+import { createTextFunctions, folded as foldedHere } from '../../../services/platform/postgres/text.ts';
 import { createDatabaseOfLocaleC, createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 const databases = { 'its own locale': () => createTestDatabase(), 'locale C': () => createDatabaseOfLocaleC() };
@@ -40,8 +40,11 @@ for (const [locale, createDatabase] of Object.entries(databases))
         '𝗯𝗼𝗹𝗱 Ｗｉｄｅ',
         'ПРИВЕТ',
         'Plain A-Z',
+        'Don’t ‘say’ ‚it‛ ʼn ŉ 5′',
+        '“one” „two‟ «three» ‹four›',
+        '‐ – — −',
       ];
-      expect(await folded(texts)).to.deep.equal([
+      const expected = [
         'dun laoghaire',
         'creme brulee',
         'creme brulee',
@@ -53,7 +56,12 @@ for (const [locale, createDatabase] of Object.entries(databases))
         'bold wide',
         'привет',
         'plain a-z',
-      ]);
+        `don't 'say' 'it' 'n 'n 5'`,
+        `"one" "two" "three" 'four'`,
+        '- - - -',
+      ];
+      expect(await folded(texts)).to.deep.equal(expected);
+      expect(texts.map(foldedHere)).to.deep.equal(expected);
     });
 
     it('is the same folded twice, and null stays null', async () => {

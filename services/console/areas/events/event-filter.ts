@@ -1,7 +1,8 @@
 // The filters of the event log as an address has them: as the intake is asked with them, and on an event that has just come.
 import { z } from 'zod';
-import type { Event } from '../../../webhook-intake/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { folded } from '../../../platform/postgres/text.ts';
+import type { Event } from '../../../webhook-intake/contract.ts';
 import { instantOf } from '../../days.ts';
 
 export type ShownEvent = AnswerOf<typeof Event>;
@@ -35,8 +36,6 @@ export const askedFilter = ({ from, to, ...filter }: EventFilter, zone: string) 
   from: instantOf(from, zone),
   to: instantOf(to, zone, 1),
 });
-
-const folded = (words: string): string => words.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 /** @param filter as the intake was asked @returns whether an event passes, as the list of the intake decides it */
 export function matcherOf({ q, repository, minScore, from, to, ...equal }: EventFilter): (event: ShownEvent) => boolean {

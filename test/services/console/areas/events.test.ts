@@ -345,6 +345,15 @@ describe('console events', () => {
       await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('pull')]));
     });
 
+    it('finds words as the list does, whatever their marks and forms', async () => {
+      const browser = await console.loggedIn();
+      const query = `?q=${encodeURIComponent("don't find")}`;
+      const stream = await follow(browser, query);
+      await intake.deliver([opened(1, 'Signals don’t ﬁnd Łódź'), opened(2)]);
+      await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
+      expect(rowsIn((await browser.get(`/events${query}`)).text)).to.deep.equal([await idOf('delivery-1')]);
+    });
+
     it('asks the intake once, however many lists follow, and not while none does', async () => {
       const browser = await console.loggedIn();
       const polls = () => intake.polls();
