@@ -1,6 +1,6 @@
 // The table of the event log, whose rows also come by the stream that lists follow.
-import { h, type VNode } from '../../view/elements.ts';
 import { senderClasses } from '../../../webhook-intake/contract.ts';
+import { h, type VNode } from '../../view/elements.ts';
 import { type Column, onlyIcon, rowLink } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, time, type Tone } from '../../view/texts.ts';

@@ -15,6 +15,7 @@ import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { code, externalLink, quiet, time } from '../../view/texts.ts';
+import { workerPath } from '../system/workers.ts';
 import { curlOf, payloadFile } from './curl.ts';
 import { eventLine, eventPath, kindOf, scoreBadge, senderClassIn, titleOf, tracePath } from './event-table.ts';
 import { linksIn } from './forge-links.ts';
@@ -188,7 +189,7 @@ const replay = action({
   async run({ params: { id }, form: { notify }, locale: { t }, ask, may }) {
     const call = { method: 'POST', path: pathOf`/api/v1/events/${id}/replay`, query: { notify } } as const;
     await ask('intake').send(call, ReplayRun);
-    const link = may('system') ? { href: '/system/workers?worker=replay', label: t.system.workers.showRun } : undefined;
+    const link = may('system') ? { href: workerPath('replay'), label: t.system.workers.showRun } : undefined;
     return { message: notify === 'false' ? t.events.replayedSilently : t.events.replayed, link, target: id };
   },
 });
@@ -203,7 +204,7 @@ const redeliver = action({
     const call = { method: 'POST', path: pathOf`/api/v1/deliveries/${deliveryId}/redeliver`, timeoutMs: 25_000 } as const;
     const { hook } = await visit.ask('intake').send(call, Redelivery);
     const { events } = visit.locale.t;
-    return { message: events.redelivered(hook), link: { href: tracePath(deliveryId), label: events.trace }, target: deliveryId };
+    return { message: events.redelivered(hook), link: { href: tracePath(deliveryId), label: events.toTrace }, target: deliveryId };
   },
 });
 

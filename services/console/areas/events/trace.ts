@@ -24,7 +24,7 @@ function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readon
   const { steps } = locale.t.events;
   const { events, deletedAt, duplicates, trackedAt, notifications, deadLetters } = trace;
   const link = (id: string, words: string) => (id === here ? words : h('a', { href: eventPath(id) }, words));
-  const all: Step[] = [
+  return [
     ...events.map(({ receivedAt, repository, forge, source }): Step => ({
       at: receivedAt,
       tone: 'info',
@@ -48,7 +48,6 @@ function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readon
       words: [dotted(queue, connection), h('div', null, reason), h('a', { href: pathOf`/system/dead-letters/${messageId}` }, steps.toDeadLetter)],
     })),
   ];
-  return all.toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? ''));
 }
 
 function rowsOf({ t: { events } }: Locale, { rows }: Trace): ComponentChildren {
@@ -67,11 +66,14 @@ const refusedSteps = ({ t: { events } }: Locale, rejected: readonly Rejected[]):
     words: [`${status}: ${reason} `, h('a', { href: pathOf`/system/rejected/${id}` }, events.steps.toRefused)],
   }));
 
-type Of = { /** The event on whose page it is. */ readonly here?: string; /** As the relay refused it. */ readonly rejected?: readonly Rejected[] };
+type Shown = { /** The event on whose page it is. */ readonly here?: string; /** As the relay refused it. */ readonly rejected?: readonly Rejected[] };
 
-export function traceView(locale: Locale, trace: Trace, { here, rejected = [] }: Of = {}): VNode {
+/** A step without a time is behind the others. */
+const timeOf = ({ at }: Step) => (at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at));
+
+export function traceView(locale: Locale, trace: Trace, { here, rejected = [] }: Shown = {}): VNode {
   const { events } = locale.t;
-  const steps = [...refusedSteps(locale, rejected), ...stepsOf(locale, trace, here)];
+  const steps = [...refusedSteps(locale, rejected), ...stepsOf(locale, trace, here)].toSorted((one, other) => timeOf(one) - timeOf(other));
   const unasked = trace.connections.filter(({ error }) => error !== null);
   return h('div', { class: 'card' }, [
     steps.length === 0

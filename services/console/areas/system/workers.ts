@@ -60,7 +60,8 @@ const list = page({
   },
 });
 
-const workerPath = (worker: string) => withQuery(path, { worker });
+/** The page of the runs of one worker. */
+export const workerPath = (worker: string) => withQuery(path, { worker });
 
 export function workerTable({ locale, may }: Visit, workers: readonly Worker[]): VNode {
   const { system } = locale.t;

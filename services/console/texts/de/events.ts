@@ -83,6 +83,7 @@ export const events: Texts['events'] = {
   replayedSilently: 'Das Ereignis geht noch einmal durch die Listen, ohne Benachrichtigung',
   redelivered: (hook) => `Die Forge stellt es erneut zu, über ${hook}`,
   trace: 'Weg einer Zustellung',
+  toTrace: 'Zum Weg der Zustellung',
   traceUnknown: 'Weder Protokoll noch unzustellbare Nachrichten kennen diese Zustellung. Sie wartet vielleicht in einer Warteschlange, oder sie kam nie an.',
   unasked: (connection, reason) => `${connection} konnte nicht gefragt werden: ${reason}`,
   steps: {
@@ -91,7 +92,7 @@ export const events: Texts['events'] = {
     deletedSince: 'das Ereignis ist nach seiner Aufbewahrung gelöscht',
     repeated: 'Wiederholt',
     tracked: 'In den Listen',
-    processing: { NEW: 'neu', PROCESSING: 'in Arbeit', PROCESSED: 'verarbeitet', UPDATED: 'geändert', RE_REQUESTED: 'erneut verlangt' },
+    processing: { NEW: 'neu', PROCESSING: 'in Arbeit', PROCESSED: 'verarbeitet', UPDATED: 'geändert', RE_REQUESTED: 'erneut angefordert' },
     rowsUnknown: 'der Inhalt ist gelöscht oder zu groß, um die Zeilen zu nennen',
     notification: { sent: 'Benachrichtigt', pending: 'Benachrichtigung wartet', failed: 'Benachrichtigung gescheitert' },
     attempts: counted({ one: '# Versuch', other: '# Versuche' }),

@@ -82,6 +82,7 @@ export const events = {
   replayedSilently: 'The event goes through the lists once more, without notifications',
   redelivered: (hook: string) => `The forge delivers it again by ${hook}`,
   trace: 'Way of a delivery',
+  toTrace: 'Way of this delivery',
   traceUnknown: 'Neither log nor dead letters have this delivery. It may wait in a queue, or it never arrived.',
   unasked: (connection: string, reason: string) => `${connection} could not be asked: ${reason}`,
   steps: {

@@ -1,5 +1,8 @@
 // The area of events, on a real intake.
 import { expect } from 'chai';
+import { traceView } from '../../../../services/console/areas/events/trace.ts';
+import { toMarkup } from '../../../../services/console/view/elements.ts';
+import { createLocale } from '../../../../services/console/view/locale.ts';
 import { eventually } from '../../../support/wait.ts';
 import { issue, pullRequest } from '../../webhook-intake/dashboard/ground.ts';
 import { examples } from '../../webhook-intake/deliveries.ts';
@@ -231,6 +234,45 @@ describe('console events', () => {
       const { text } = await browser.get('/trace/delivery-7');
       for (const step of ['Received', 'Stored', 'In the lists', `/events/${await idOf('delivery-7')}`]) expect(text, step).to.include(step);
       expect((await browser.get('/trace/unheard%2Fof')).text).to.include('it never arrived');
+    });
+
+    it('has its steps in the order of time, those without a time last', () => {
+      const at = (minute: number) => `2026-03-15T12:0${minute}:00Z`;
+      const dead = { connection: 'BROKER_URL_1', messageId: 'one', queue: 'forge', event: 'issues', deliveryId: 'delivery', cause: 'failed', reason: 'Late' };
+      const trace = {
+        events: [],
+        deletedAt: [at(1)],
+        duplicates: [{ source: 'forge', deliveryId: 'again', relayId: null, receivedAt: at(4) }],
+        trackedAt: [at(2)],
+        rows: [],
+        isRedeliverable: false,
+        notifications: [],
+        deadLetters: [
+          { ...dead, diedAt: null, returns: 0 },
+          { ...dead, reason: 'Early', diedAt: at(0), returns: 0 },
+        ],
+        connections: [],
+      };
+      const refused = {
+        id: 'two',
+        receivedAt: at(3),
+        status: 401,
+        reason: 'Unsigned',
+        event: 'issues',
+        deliveryId: '',
+        hookId: '0',
+        targetId: '0',
+        payloadBytes: 0,
+      };
+      const text = toMarkup(traceView(createLocale({ language: 'en', zone: 'Europe/Dublin', now: new Date() }), trace, { rejected: [refused] }));
+      expect(text.match(/Early|Stored|In the lists|Unsigned|Repeated|Late/g)).to.deep.equal([
+        'Early',
+        'Stored',
+        'In the lists',
+        'Unsigned',
+        'Repeated',
+        'Late',
+      ]);
     });
   });
 
