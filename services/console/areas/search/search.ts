@@ -5,6 +5,7 @@ import { page, type Visit } from '../../pages.ts';
 import { faultOf, type Part, partOf } from '../../parts.ts';
 import { rowList } from '../../view/lists.ts';
 import { icon } from '../../view/icons.ts';
+import type { Locale } from '../../view/locale.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
 import { tracePath } from '../events/event-table.ts';
@@ -29,6 +30,13 @@ function outcomeOf(visit: Visit, { source: { area, all }, looked }: Outcome, q: 
 /** An id as forges give one to a delivery. */
 const looksLikeDelivery = /^[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}$/i;
 
+/** Searches do not look at the ids of deliveries, so for one that exists they find nothing either. */
+function nothingFor({ t: { search: words, events } }: Locale, q: string, isDelivery: boolean): VNode {
+  if (q === '') return empty({ title: words.start, text: words.startHint });
+  if (!isDelivery) return empty({ title: words.nothing(q), text: words.nothingHint });
+  return empty({ title: words.nothingNamed, text: words.perhapsDelivery, link: { href: tracePath(q), label: events.toTrace } });
+}
+
 const search = page({
   path: '/search',
   area: 'me',
@@ -41,7 +49,7 @@ const search = page({
     const outcomes = await Promise.all(asked.map(async (source) => ({ source, looked: await partOf(source.ask(ask(source.service), q, locale)) })));
     const parts = outcomes.flatMap((outcome) => outcomeOf(visit, outcome, q) ?? []);
     const isDelivery = looksLikeDelivery.test(q) && may('events') && has('intake');
-    const way = isDelivery ? h('p', null, h('a', { href: tracePath(q) }, locale.t.events.wholeTrace)) : null;
+    const way = isDelivery && parts.length > 0 ? h('p', null, h('a', { href: tracePath(q) }, locale.t.events.toTrace)) : null;
     const form = h(
       'form',
       { class: 'filters', action: '/search', role: 'search', 'aria-label': words.title },
@@ -61,10 +69,9 @@ const search = page({
       ),
       h('button', null, words.title),
     );
-    const nothing = q === '' ? empty({ title: words.start, text: words.startHint }) : empty({ title: words.nothing(q), text: words.nothingHint });
     return {
       title: q === '' ? words.title : words.titleOf(q),
-      body: [pageHead({ title: words.title }), form, way, parts.length > 0 || isDelivery ? parts : nothing],
+      body: [pageHead({ title: words.title }), form, way, parts.length > 0 ? parts : nothingFor(locale, q, isDelivery)],
     };
   },
 });

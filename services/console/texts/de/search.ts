@@ -9,5 +9,7 @@ export const search: Texts['search'] = {
   start: 'Alles durchsuchen',
   startHint: 'Ereignisse, Links, Wohnungen, Lesezeichen und Anwendungen nach Titel, Name und Adresse.',
   nothing: (q) => `Nichts enthält „${q}“`,
+  nothingNamed: 'Nichts gefunden in Titeln, Namen und Adressen',
+  perhapsDelivery: 'Ist das die Kennung einer Zustellung, hilft ihr Weg weiter.',
   nothingHint: 'Gesucht wird der Text, wie er geschrieben ist, in Titeln, Namen und Adressen.',
 };

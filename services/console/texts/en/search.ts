@@ -7,5 +7,7 @@ export const search = {
   start: 'Search everything',
   startHint: 'Events, links, listings, bookmarks and applications by their titles, names and addresses.',
   nothing: (q: string) => `Nothing holds “${q}”`,
+  nothingNamed: 'Nothing found in titles, names and addresses',
+  perhapsDelivery: 'If this is the id of a delivery, see its way.',
   nothingHint: 'The search looks for the words as they are written, in titles, names and addresses.',
 };

@@ -25,6 +25,14 @@ describe('console search', () => {
     expect((await (await console.personWith({})).get('/search?q=red')).text).not.to.include('Signals stay red');
   });
 
+  it('says that nothing is found for what may be the id of a delivery, with the way of that delivery', async () => {
+    const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
+    const { text } = await (await console.personWith({ events: 'reader' })).get(`/search?q=${id}`);
+    expect(text).to.include('Nothing found').and.to.include(`href="/trace/${id}"`);
+    const withoutEvents = await console.personWith({ bookmarks: 'reader' });
+    expect((await withoutEvents.get(`/search?q=${id}`)).text).not.to.include('/trace/');
+  });
+
   it('asks nothing before a text is given, and speaks German', async () => {
     const browser = console.browser({ 'Accept-Language': 'de' });
     await browser.logIn();
