@@ -7,7 +7,7 @@ import { settings as listingsSettings } from '../listings/config.ts';
 import { type Environment, isGiven, readSettings, type Setting } from '../platform/config/config.ts';
 import type { Secret } from '../platform/config/secret.ts';
 import { commonSettings, optional, url as urlSetting } from '../platform/config/settings.ts';
-import { codeOf, describeError } from '../platform/errors.ts';
+import { codeOf, describeError, hasCode } from '../platform/errors.ts';
 import type { Schema } from '../platform/http/route.ts';
 import { type AnswerOf, requireAnswer } from '../platform/http/wire.ts';
 import { saidIn } from '../platform/problem.ts';
@@ -145,9 +145,14 @@ function notGiven(service: ServiceName): string {
 }
 
 /** Nothing answered: no process of the service runs there, or the way to it is closed. */
-export class Unanswered extends Error {}
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
 
-/** @throws Unanswered, in words, when nothing answers in time */
+/** Codes of Node and of its `fetch`. Others have another remedy: a name that DNS does not know, a certificate that has expired. */
+const unansweredCodes = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'];
+
+/** @throws Unanswered, in words, when nothing answers in time, or another Error in words when it cannot be asked */
 export async function fetchFrom(
   service: string,
   url: string,
@@ -159,6 +164,8 @@ export async function fetchFrom(
     if (error instanceof Error && error.name === 'TimeoutError')
       throw new Unanswered(`${service} at ${origin} does not answer within ${timeoutMs / 1000} s`, { cause: error });
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new Unanswered(`${service} at ${origin} does not answer: ${codeOf(cause) ?? describeError(cause)}`, { cause: error });
+    const reason = codeOf(cause) ?? describeError(cause);
+    if (hasCode(cause, ...unansweredCodes)) throw new Unanswered(`${service} at ${origin} does not answer: ${reason}`, { cause: error });
+    throw new Error(`${service} at ${origin} cannot be asked: ${reason}`, { cause: error });
   });
 }

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:tls';
+import { createServer, type Server } from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Connection, connectionFindings, queueFindings } from '../../services/command/doctor/brokers.ts';
 import { certificateFinding, judge } from '../../services/command/doctor/certificates.ts';
-import { Refused } from '../../services/command/installation.ts';
+import { fetchFrom, Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
 import { clockFinding, type Finding, withoutRightClocks } from '../../services/command/doctor/finding.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
@@ -164,22 +164,33 @@ describe('the doctor', () => {
 });
 
 describeWith(commandLine('openssl'), 'the doctor and certificates', () => {
-  it('reads the end of a certificate off a real server, with any signer', async () => {
+  let server: Server;
+  let port: number;
+  before(async () => {
     const folder = temporaryDirectory('certificate');
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-days', '10', '-subj', '/CN=localhost'], {
       stdio: 'ignore',
     });
-    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }).listen(0, '127.0.0.1');
+    server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    try {
-      const found = await certificateFinding('BROKER_URL_1', `amqps://me:secret@127.0.0.1:${port}/`);
-      expect(found).to.include({ subject: 'BROKER_URL_1', state: 'warning' });
-      expect(found.detail).to.match(/^its certificate ends in (9|10) days$/);
-    } finally {
-      server.close();
-    }
+    ({ port } = server.address() as AddressInfo);
+  });
+  after(() => void server.close());
+
+  it('reads the end of a certificate off a real server, with any signer', async () => {
+    const found = await certificateFinding('BROKER_URL_1', `amqps://me:secret@127.0.0.1:${port}/`);
+    expect(found).to.include({ subject: 'BROKER_URL_1', state: 'warning' });
+    expect(found.detail).to.match(/^its certificate ends in (9|10) days$/);
+  });
+
+  it('takes a service whose certificate nothing trusts for one that runs', async () => {
+    const askedOf = (url: string) => findingsOf({ subject: 'secrets', run: () => fetchFrom('secrets', url).then(() => []) });
+    const [untrusted] = await askedOf(`https://127.0.0.1:${port}`);
+    expect(untrusted?.detail).to.match(/ cannot be asked: DEPTH_ZERO_SELF_SIGNED_CERT$/);
+    expect(untrusted).not.to.have.property('toDo');
+    const [stopped] = await askedOf(`https://127.0.0.1:${await freePort()}`);
+    expect(stopped).to.have.property('toDo').that.contains('see whether it runs');
   });
 });
 

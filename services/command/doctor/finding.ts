@@ -25,10 +25,12 @@ export function settingFindings(error: unknown): readonly Finding[] {
 /** Clocks that differ by more break what depends on time: tokens of the console by a minute, signatures of events by five. */
 export const clockLimits = { warningMs: 5000, wrongMs: 60_000 };
 
+const differenceText = (aheadMs: number, other: string) =>
+  `its clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${other}`;
+
 /** @param aheadMs how far the other clock is ahead */
 export function clockFinding(subject: string, aheadMs: number): Finding {
-  const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  const detail = `its clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this one`;
+  const detail = differenceText(aheadMs, 'this one');
   const toDo = 'let both machines follow a time server, such as chrony or systemd-timesyncd';
   if (Math.abs(aheadMs) <= clockLimits.warningMs) return { subject, state: 'ok', detail: 'clocks agree', aheadMs };
   return { subject, state: Math.abs(aheadMs) > clockLimits.wrongMs ? 'wrong' : 'warning', detail, toDo, aheadMs };
@@ -42,12 +44,12 @@ export function withoutRightClocks(findings: readonly Finding[]): readonly Findi
   const [first] = differing.toSorted((a, b) => Math.abs(b.aheadMs) - Math.abs(a.aheadMs));
   const isOwn = clocks.length > 1 && first && clocks.every(({ aheadMs }) => Math.abs(aheadMs - first.aheadMs) <= clockLimits.warningMs);
   if (!isOwn || differing.length < clocks.length) return [...others, ...differing];
-  const { state, detail } = clockFinding('', -first.aheadMs);
+  const { state } = clockFinding('', -first.aheadMs);
   const names = clocks.map(({ subject }) => subject).join(', ');
   const own: Finding = {
     subject: 'this machine',
     state,
-    detail: `${detail.replace(/ this one$/, '')} those of ${names}, which agree`,
+    detail: differenceText(-first.aheadMs, `those of ${names}, which agree`),
     toDo: 'let this machine, or theirs, follow a time server, such as chrony or systemd-timesyncd',
     aheadMs: -first.aheadMs,
   };
