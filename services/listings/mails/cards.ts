@@ -21,6 +21,9 @@ type Target = { readonly sourceId: string; readonly sourceUrl: string };
 /** Links to one listing with none to another between them: the picture, the title and the button of a card. */
 type Run = Target & { readonly links: readonly Link[]; readonly places: readonly Span[]; readonly outer: Span; readonly isLine: boolean };
 
+/** The facts of a listing are near its link; longer texts are not read. */
+export const mostRead = 20_000;
+
 /** More are those of a menu, and cost much to read. */
 const mostRuns = 8;
 
@@ -32,7 +35,8 @@ export function findCards(document: MailDocument, pattern: RegExp): Card[] {
   const isBefore = hasFactsBefore(text, runs, byId.length > 1);
   const beforeOf = (at: number): Span[] => {
     const from = at === 0 ? 0 : isBefore ? runs[at - 1]?.outer.end : undefined;
-    return from === undefined ? [] : [{ at: from, end: runs[at]?.outer.at ?? 0 }];
+    const end = runs[at]?.outer.at ?? 0;
+    return from === undefined ? [] : [{ at: Math.max(from, end - mostRead), end }];
   };
   // The text between two cards belongs to one of them.
   const afterOf = (at: number): Span[] => {
@@ -55,7 +59,10 @@ function hasFactsBefore(text: string, runs: readonly Run[], hasSeveral: boolean)
   const [first, last] = [runs[0], runs.at(-1)];
   if (!first?.isLine || !last) return false;
   const hasRent = (part: string) => rentIn([factsOf(part)]) !== undefined;
-  return hasRent(text.slice(0, first.outer.at)) && !(hasSeveral && hasRent(text.slice(last.outer.end)));
+  return (
+    hasRent(text.slice(Math.max(0, first.outer.at - mostRead), first.outer.at)) &&
+    !(hasSeveral && hasRent(text.slice(last.outer.end, last.outer.end + mostRead)))
+  );
 }
 
 function runsOf({ text, links }: MailDocument, pattern: RegExp): readonly Run[] {

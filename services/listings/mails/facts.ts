@@ -70,8 +70,9 @@ const counted = (noun: string) =>
     String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|\+?[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
     'giu',
   );
+// `12 CH-8001 Zürich` is a street's number before a postal code.
 const bedrooms = counted(
-  'bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch|dorm(?:itorios?)?|hab(?:itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|quartos?',
+  String.raw`bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch(?!\s?-?\s?\d{4}(?!\s?€))|dorm(?:itorios?)?|hab(?:itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|quartos?`,
 );
 const baths = counted('bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?');
 /** Rooms of all kinds, as Germans, French and Italians count them; one of them is no bedroom. */

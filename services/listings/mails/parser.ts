@@ -4,7 +4,7 @@ import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { attachedMails, readMail } from '../../platform/mail/read-mail.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
-import { type Card, findCards } from './cards.ts';
+import { type Card, findCards, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
 import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
 import { hasPrice, rentIn } from './prices.ts';
@@ -69,14 +69,11 @@ function readListing(document: MailDocument, card: Card): FoundListing {
     propertyType: nearest(typeOf),
     berRating: firstOf(places, (place) => gradeOf(document, place)),
     mainImageUrl: mainImageOf(document, card),
-    withdrawn: isWithdrawn(texts.slice(0, card.places.length)) ? true : undefined,
+    withdrawn: isWithdrawn(card, texts) ? true : undefined,
   });
   if (read.success) return { kind: 'listing', listing: read.data };
   return { kind: 'failed', reason: read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ') };
 }
-
-/** The facts of a listing are near its link; longer texts are not read. */
-const mostRead = 20_000;
 
 function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined): T | undefined {
   for (const source of sources) {
@@ -96,10 +93,21 @@ const isButton =
 function addressIn(line: string): string {
   const eircode = [...line.matchAll(eircodeInText)].at(-1);
   if (!hasPrice(line) || !eircode) return line;
-  const parts = line.slice(0, eircode.index).split(/\s+[-–—|·•]\s+|\s*[|·•;]\s*|\b(?:per month|a month|pcm|p\/?m|per week|pw)\b[\s,:]*/i);
-  const street = parts.findLast((part) => /\p{L}/u.test(part) && !hasPrice(part)) ?? '';
-  return `${street.trim()} ${eircode[0]}`.trim();
+  const parts = line.slice(0, eircode.index).split(/\s*[|·•;]\s*|\b(?:per month|a month|pcm|p\/?m|per week|pw)\b[\s,:]*/i);
+  return `${firstOf(parts.toReversed(), streetIn) ?? ''} ${eircode[0]}`.trim();
 }
+
+/** A dash separates facts, and the parts of an address as well. */
+function streetIn(part: string): string | undefined {
+  const pieces = part.split(/(?=\s[-–—]\s)/);
+  const last = pieces.findLastIndex((piece) => /\p{L}/u.test(piece) && !isFact(piece));
+  const street = pieces.slice(pieces.findLastIndex((piece, at) => at < last && isFact(piece)) + 1, last + 1).join('');
+  return last < 0 ? undefined : street.replace(/^[\s\-–—]+/, '').trim();
+}
+
+/** `7 Bath Avenue` is none. */
+const isFact = (piece: string): boolean =>
+  hasPrice(piece) || /(?:^|\b(?:bed|bath)(?:s|rooms?|roomed)?)\W{0,3}(?:house|apartment|flat|studio|shared)?\W{0,3}$/i.test(piece);
 
 /** A named address or a line with an eircode, in the card, else before it; else the link's text; else one after the card. */
 function addressOf({ text, addresses }: MailDocument, { links, places, before, after }: Card): string | undefined {
@@ -110,18 +118,33 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
     });
   const lines = ({ at, end }: Span) => linesOf(text.slice(at, Math.min(end, at + mostRead)));
   const withEircode = (place: Span) => firstOf(lines(place), (line) => (eircodeIn(line) === undefined ? undefined : addressIn(line)));
-  const texts = links.map(({ at, end }) => tidy(text.slice(at, end))).filter((one) => one !== '');
+  const written = links.map((link) => ({ ...link, label: tidy(text.slice(link.at, link.end)) })).filter(({ label }) => label !== '');
+  const texts = written.map(({ label }) => label);
   const ofLinks = texts.find((one) => !isButton.test(one) && !hasPrice(one));
   // A picture, a price and a button are all links in some cards, and the address beside them is none.
-  const withComma = (place: Span) => lines(place).find((line) => /\p{L},/u.test(line) && line.length <= 120 && !hasPrice(line) && bedsIn(line) === undefined);
-  const linked = ofLinks ?? (texts.length > 0 ? firstOf(places, withComma) : undefined) ?? texts[0];
+  const button = written.at(-1);
+  const withComma = ({ at, end }: Span) =>
+    button &&
+    (linesOf(text.slice(Math.max(at, button.at - mostRead), button.at)).findLast(hasComma) ?? lines({ at: Math.max(at, button.end), end }).find(hasComma));
+  const linked = ofLinks ?? firstOf(places, withComma) ?? texts[0];
   const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
   return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
+/** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
+const hasComma = (line: string): boolean => /\p{L},\s*[\p{Lu}\d]/u.test(line) && line.length <= 120 && !hasPrice(line) && bedsIn(line) === undefined;
+
 const isGone =
   /^(?:let agreed|sale agreed|withdrawn|off the market|no longer (?:available|on the market)|deposit taken|nicht mehr verfügbar|bereits vermietet|vermietet|loué|alquilado|affittato|verhuurd|arrendado)[.!]?$/i;
-const isWithdrawn = (texts: readonly string[]): boolean => texts.some((text) => text.split('\n').some((line) => isGone.test(line)));
+
+/** The places of the only listing of a mail grow up to the whole mail, which may say it of another flat. */
+function isWithdrawn({ links, places }: Card, texts: readonly string[]): boolean {
+  const withRent = [...places.keys()].filter((index) => rentIn([texts[index] ?? '']) !== undefined);
+  // A price that is a link has a place of its own.
+  const hasLinks = (index: number) => links.every(({ at, end }) => at >= (places[index]?.at ?? 0) && end <= (places[index]?.end ?? 0));
+  const text = texts[withRent.find(hasLinks) ?? withRent[0] ?? -1] ?? '';
+  return text.split('\n').some((line) => isGone.test(line));
+}
 
 function gradeOf({ images, text }: MailDocument, { at, end }: Span): string | undefined {
   const within = images.filter((image) => image.at >= at && image.at <= end && isOfBer(`${image.source} ${image.description}`));

@@ -1,22 +1,22 @@
 // Reads the rent for a month out of text: not what was asked before, what else is paid, or what a saved search allows. Pure.
 
-/** Signs and codes of currencies, each with its code; a sign that several countries have is not among them. */
-const currencies: readonly (readonly [sign: string, code: string | undefined])[] = [
-  [String.raw`€|\bEUR(?![a-z])|\beuros?\b`, undefined], // the currency of a listing that names none
-  [String.raw`£|\bGBP(?![a-z])`, 'GBP'],
-  [String.raw`\bCHF(?![a-z])`, 'CHF'],
-  [String.raw`zł|\bPLN(?![a-z])`, 'PLN'],
-  [String.raw`\bAU?\$|\bAUD(?![a-z])`, 'AUD'],
-  [String.raw`\bCA?\$|\bCAD(?![a-z])`, 'CAD'],
-  [String.raw`\bNZ\$|\bNZD(?![a-z])`, 'NZD'],
-  [String.raw`\bR\$|\bBRL(?![a-z])`, 'BRL'],
-  [String.raw`₹|\bINR(?![a-z])`, 'INR'],
-  [String.raw`(?:\bUS)?\$|\bUSD(?![a-z])`, 'USD'],
+/** Signs and codes of currencies, each with its code; a sign that several countries have is not among them. A `$` behind other letters is that of none. */
+const currencies: readonly (readonly [sign: RegExp, code: string])[] = [
+  [/€|\bEUR(?![a-z])|\beuros?\b/i, 'EUR'],
+  [/£|\bGBP(?![a-z])/i, 'GBP'],
+  [/\bCHF(?![a-z])/i, 'CHF'],
+  [/zł|\bPLN(?![a-z])/i, 'PLN'],
+  [/\bAU?\$|\bAUD(?![a-z])/i, 'AUD'],
+  [/\bCA?\$|\bCAD(?![a-z])/i, 'CAD'],
+  [/\bNZ\$|\bNZD(?![a-z])/i, 'NZD'],
+  [/\bR\$|\bBRL(?![a-z])/i, 'BRL'],
+  [/₹|\bINR(?![a-z])/i, 'INR'],
+  [/(?<![a-z])(?:US)?\$|\bUSD(?![a-z])/i, 'USD'],
 ];
-const currency = `(?:${currencies.map(([sign]) => sign).join('|')})`;
-const codes = currencies.map(([sign, code]) => [new RegExp(sign, 'i'), code] as const);
+const currency = `(?:${currencies.map(([sign]) => sign.source).join('|')})`;
 
-const digits = String.raw`\d{1,3}(?:[,.\s'’]\d{3})+`;
+/** Three groups at most: without a bound, a row of numbers costs the square of its length. */
+const digits = String.raw`\d{1,3}(?:[,.\s'’]\d{3}){1,3}`;
 const whole = String.raw`(?<whole>${digits}|\d+)`;
 const cents = String.raw`(?<cents>[.,](?:\d{1,2}|-))?(?![.,]?\d)`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
@@ -122,7 +122,7 @@ function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
     const isBefore = !isChange && isOther.test(before);
     const isRent = value > 0 && !isBefore && !isExtra.test(before) && !isForExtra.test(after) && !isFormer.test(after) && next < value / 2;
     const isSure = !isBeside.test(before);
-    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: codes.find(([sign]) => sign.test(all))?.[1] }] : [];
+    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: currencies.find(([sign]) => sign.test(all))?.[1] }] : [];
   });
 }
 

@@ -167,6 +167,9 @@ describe('rentIn', () => {
       '£350,000',
       'Kaution 2.400 €\nGarten',
       '10.000 kr./md.',
+      'HK$18,000/month',
+      'S$3,500 per month',
+      '18,000 MX$ monthly',
     ])
       it(`reads none in ${JSON.stringify(text)}`, () => expect(rentIn(text)).to.equal(undefined));
   });
@@ -175,7 +178,8 @@ describe('rentIn', () => {
     cases(
       (text, code) => `is ${code} in ${text}`,
       {
-        '€1,850 per month': undefined,
+        '€1,850 per month': 'EUR',
+        '1,850 euro a month': 'EUR',
         '£1,950 pcm': 'GBP',
         '1,950 GBP pcm': 'GBP',
         'CHF 2150 pro Monat': 'CHF',
@@ -192,7 +196,7 @@ describe('rentIn', () => {
   });
 
   it('takes linear time', async () => {
-    for (const part of ['€1', '1,', '€1,850 ', 'parking ', '|', 'was ', '€1 per month ', 'bed ', '2 ', '\n2\nBeds'])
+    for (const part of ['€1', '1,', '123 ', '€1,850 ', 'parking ', '|', 'was ', '€1 per month ', 'bed ', '2 ', '\n2\nBeds'])
       for (const read of [rentIn, (text: string) => bedsIn(factsOf(text))])
         await expectLinearTime((parts) => read(part.repeat((parts * 2500) / part.length)), part);
   });
@@ -234,6 +238,9 @@ describe('beds and baths', () => {
       '2 hab. 90 m²': [2, undefined],
       '2 dorm.': [2, undefined],
       '3 p · 2 ch · 65 m²': [2, undefined],
+      '2 ch 1200 €': [2, undefined],
+      'Seestrasse 12 CH-8001 Zürich': [undefined, undefined],
+      'Seestrasse 12, 3 CH 8001 Zürich': [undefined, undefined],
       '4+ beds': [4, undefined],
       'Trilocale via Roma': [2, undefined],
       '4 Zimmer, davon 2 Schlafzimmer': [2, undefined],

@@ -189,9 +189,9 @@ describe('parseAlertMail', () => {
         expect(found.map((one) => ('sourceId' in one ? [one.sourceId, one.priceMonthly, one.beds, one.address] : one))).to.deep.equal(two);
       });
 
-    it('have a currency that is not the euro', async () => {
+    it('have the currency that is written', async () => {
       expect(await listingOf({ price: '£1,950 pcm' })).to.include({ priceMonthly: 1950, currency: 'GBP' });
-      expect((await listingOf({ price: '€1,950 per month' })).currency).to.equal(undefined);
+      expect((await listingOf({ price: '€1,950 per month' })).currency).to.equal('EUR');
     });
 
     it('are on one line with the address', async () => {
@@ -206,7 +206,15 @@ describe('parseAlertMail', () => {
     it('tell that the listing is withdrawn', async () => {
       expect((await listingOf({ facts: '2 Bed<br>LET AGREED' })).withdrawn).to.equal(true);
       expect((await listingOf({ facts: '2 Bed<br>Not let agreed yet' })).withdrawn).to.equal(undefined);
+      const price = `Let agreed<br><b><a href="${linkTo(5551234)}">€1,850 per month</a></b>`;
+      expect((await listingOf({ price })).withdrawn).to.equal(true);
     });
+
+    for (const other of ['<h2>Let agreed</h2>', '<div>Flat 9, Cork<br>€900 per month<br>Let agreed</div>'])
+      it(`do not tell that it is withdrawn with ${other} elsewhere in its mail`, async () => {
+        for (const html of [`<div>${other}${card()}</div>`, `<div>${card()}${other}</div>`])
+          expect((await listingIn(alertMail({ html }))).withdrawn).to.equal(undefined);
+      });
 
     it('fail one listing alone that lacks its price', async () => {
       const html = `${card({ id: 1, price: 'On application' })}${card({ id: 2 })}`;

@@ -1,0 +1,45 @@
+// The address in alert mails that mark none, and how far from the link it is searched.
+import { expect } from 'chai';
+import { readWorkerConfig } from '../../../../services/listings/config.ts';
+import { parseAlertMail } from '../../../../services/listings/mails/parser.ts';
+import { expectLinearTime } from '../../../support/linear-time.ts';
+import { alertMail, linkTo } from './alert-mails.ts';
+
+const { linkPattern } = readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing' });
+async function listingIn(raw: Buffer) {
+  const parsed = await parseAlertMail(raw, linkPattern);
+  const [first] = parsed.kind === 'listings' ? parsed.listings : [];
+  if (first?.kind !== 'listing') throw new Error(JSON.stringify(first ?? parsed));
+  return first.listing;
+}
+const inText = (text: string) => listingIn(alertMail({ text: `${text}\r\n${linkTo(1)}` }));
+
+describe('a mail that marks no address', () => {
+  for (const lines of [
+    'Hi Anna,<br>12 High Street, Cork<br>€900 per month<br>LINK',
+    'Hi Anna,<br>New flats in Cork, Ireland<br>12 High Street, Cork<br>€900 per month<br>LINK<br>Agency, 1 Quay, Cork',
+    'Hi Anna,<br>12 High Street, Cork LINK €900 per month',
+    'Hi Anna,<br>LINK<br>12 High Street, Cork<br>€900 per month<br>Agency, 1 Quay, Cork',
+  ])
+    it(`takes no greeting for the address in ${lines}`, async () => {
+      const html = `<body>${lines.replace('LINK', `<a href="${linkTo(1)}">View</a>`)}</body>`;
+      expect((await listingIn(alertMail({ html }))).address).to.equal('12 High Street, Cork');
+    });
+
+  it('reads what is nearest before a link, in bounded time', async () => {
+    const long = (part: string, length: number) => `€900 per month\r\n${part.repeat(length / part.length)}\r\n€1,850 per month\r\n1 Main St, D02 X285`;
+    expect(await inText(long('New flats. ', 30_000))).to.include({ priceMonthly: 1850 });
+    await expectLinearTime((parts) => inText(long('123 ', parts * 10_000)));
+  });
+
+  it('reads an address of several parts out of a line with a price', async () => {
+    for (const line of [
+      'Apt 1, The Elms - Ballsbridge, D04 X285 - €1,850 pcm',
+      '€1,850 per month - Apt 1, The Elms - Ballsbridge, D04 X285',
+      '2 Bed Apartment - Apt 1, The Elms - Ballsbridge, D04 X285 - €1,850 pcm',
+      'House | Apt 1, The Elms - Ballsbridge, D04 X285 | €1,850 pcm',
+    ])
+      expect((await inText(line)).address, line).to.equal('Apt 1, The Elms - Ballsbridge, D04 X285');
+    expect((await inText('7 Bath Avenue – Cork – €1,850 pcm – T12 W8K3')).address).to.equal('7 Bath Avenue – Cork T12 W8K3');
+  });
+});
