@@ -1,6 +1,6 @@
 // Reads the rent for a month out of text: not what was asked before, what else is paid, or what a saved search allows. Pure.
 
-/** Signs and codes of currencies, each with its code; a sign that several countries have is not among them. A `$` behind other letters is that of none. */
+/** Signs and codes of currencies, each with its code. A `$` alone is the American one, behind other letters that of none. */
 const currencies: readonly (readonly [sign: RegExp, code: string])[] = [
   [/€|\bEUR(?![a-z])|\beuros?\b/i, 'EUR'],
   [/£|\bGBP(?![a-z])/i, 'GBP'],
