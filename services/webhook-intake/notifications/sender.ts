@@ -141,7 +141,7 @@ function createSends(send: (message: ClaimedMessage) => Promise<SendOutcome>, { 
       });
       if (waitsForAll || underWay.size > mostSlow) return Promise.all(sends);
       return withTimeout<readonly SendOutcome[]>(Promise.all(sends), slowAfterMs, () => {
-        void Promise.allSettled(sends).then((ended) => onSlowEnded(ended.find(({ status }) => status === 'rejected')?.reason));
+        void Promise.allSettled(sends).then((ended) => onSlowEnded(ended.find((one) => one.status === 'rejected')?.reason));
         return [];
       });
     },
