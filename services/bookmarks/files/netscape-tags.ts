@@ -47,7 +47,7 @@ export function createTokens({ isTag, tag, text }: Handlers) {
         continue;
       }
       const textStart = start + tagText.length;
-      // What was the beginning of a tag may be that of another word by now: `<a` of `<abbr`.
+      // The beginning of a tag may be that of another word by now: `<a` of `<abbr`.
       const current = start === 0 && search ? search : searchFrom(textStart);
       search = undefined;
       const end = found && endOfTag(rest, current, { start: textStart, isEnd });
