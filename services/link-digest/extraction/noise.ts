@@ -1,8 +1,9 @@
 // Tells links that no reader wants: social hosts, unsubscribe, preferences and view-in-browser, the platform's own pages. Pure.
 import { decode, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
-import { fold, isAnnounced, isAnnouncement, isMailAction } from './other-languages.ts';
+import { isAnnounced, isAnnouncement, isMailAction } from './other-languages.ts';
 import type { Rules } from './rules.ts';
+import { fold } from './texts.ts';
 
 /** Decides by the address. @param url the identity */
 export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms }: Rules): boolean {

@@ -40,9 +40,6 @@ const all = [leaving, ending, managing, subscriptions, settings, seeing, online,
 
 const mostWords = 16;
 
-/** Without case and accents. */
-export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-
 /** @param text folded */
 export function isMailAction(text: string): boolean {
   const found = text

@@ -13,6 +13,9 @@ const maxTitleLength = 500;
 /** Text on one line, without characters that cannot be stored. */
 export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());
 
+/** Without case and accents. */
+export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
 export const cutTitle = (title: string): string => cut(title.replace(invisible, ''), maxTitleLength);
 
 /** At most `most` code points that Postgres can store; a cut text ends with an ellipsis. */

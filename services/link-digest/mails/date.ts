@@ -1,4 +1,5 @@
 // Reads the date of a mail, as RFC 5322 has it and as mail programs spell it otherwise. Pure.
+import { fold } from '../extraction/texts.ts';
 
 /** Names of months by how they begin, without accents, in the languages in which mail programs write them. */
 const months = [
@@ -117,7 +118,7 @@ function dayIn(text: string): Day | undefined {
 
 /** From 1; 0 where the word is no month. */
 function monthOf(word: string): number {
-  const folded = word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const folded = fold(word);
   return months.findIndex((begins) => begins.test(folded)) + 1;
 }
 
