@@ -49,6 +49,7 @@ export async function createTextFunctions(client: ClientBase, schema: string): P
 
 // Compatibility decomposition takes accents off their letters, and takes ligatures and letters of other widths apart.
 const accents = String.raw`[\u0300-\u036f]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]`;
+const everyAccent = new RegExp(accents, 'g');
 
 // These have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and
 // dashes are the plain ones. Each character becomes the one at the same place.
@@ -59,7 +60,7 @@ const spelledOut = { ß: 'ss', æ: 'ae', œ: 'oe' };
 
 /** @returns the text as the function `folded(text)` of SQL has it, but for capitals newer than the Unicode of that server */
 export function folded(given: string): string {
-  const lower = given.normalize('NFKD').replaceAll(new RegExp(accents, 'g'), '').toLowerCase();
+  const lower = given.normalize('NFKD').replaceAll(everyAccent, '').toLowerCase();
   const single = Array.from(lower, (character) => plainOf.get(character) ?? character).join('');
   return Object.entries(spelledOut).reduce((text, [letter, letters]) => text.replaceAll(letter, letters), single);
 }

@@ -1,23 +1,20 @@
 // UptimeRobot: a site that is down or up again, a certificate about to expire. https://help.uptimerobot.com/
 import { lineAt, sharedToken, type Source, urlAt } from './source.ts';
 
-/** UptimeRobot's numbers. */
-const alertTypes: Readonly<Record<string, string>> = { 1: 'down', 2: 'up', 3: 'ssl_expiry' };
-
-const saidOf = new Map([
-  ['down', 'is down'],
-  ['up', 'is up'],
-  ['ssl_expiry', 'has a certificate that expires soon'],
+/** By UptimeRobot's numbers. */
+const alerts: ReadonlyMap<string, { readonly type: string; readonly says: string }> = new Map([
+  ['1', { type: 'down', says: 'is down' }],
+  ['2', { type: 'up', says: 'is up' }],
+  ['3', { type: 'ssl_expiry', says: 'has a certificate that expires soon' }],
 ]);
 
-/** In words; a number that is not known stays one. */
-function alertType(payload: unknown): string | undefined {
-  const number = lineAt(payload, 'alertType') ?? '';
-  return Object.hasOwn(alertTypes, number) ? alertTypes[number] : number || undefined;
-}
+const numberOf = (payload: unknown) => lineAt(payload, 'alertType') ?? '';
 
-const said = (payload: unknown) =>
-  saidOf.get(alertType(payload) ?? '') ?? `has an alert: ${lineAt(payload, 'alertTypeFriendlyName') ?? alertType(payload) ?? 'unknown'}`;
+/** In words; a number that is not known stays one. */
+const alertType = (payload: unknown): string | undefined => alerts.get(numberOf(payload))?.type ?? (numberOf(payload) || undefined);
+
+const alertText = (payload: unknown) =>
+  alerts.get(numberOf(payload))?.says ?? `has an alert: ${lineAt(payload, 'alertTypeFriendlyName') ?? alertType(payload) ?? 'unknown'}`;
 
 export const uptimerobot: Source = {
   name: 'uptimerobot',
@@ -41,7 +38,7 @@ export const uptimerobot: Source = {
     isFailure: alertType(payload) !== 'up',
   }),
   notice: (payload) => ({
-    title: `${lineAt(payload, 'monitorFriendlyName') ?? lineAt(payload, 'monitorID') ?? 'A monitor'} ${said(payload)}`,
+    title: `${lineAt(payload, 'monitorFriendlyName') ?? lineAt(payload, 'monitorID') ?? 'A monitor'} ${alertText(payload)}`,
     text: lineAt(payload, 'alertDetails') ?? '',
     url: urlAt(payload, 'monitorURL'),
   }),
