@@ -82,9 +82,12 @@ type Loss = {
 };
 
 export function openLogs(file: string, { level, isQuiet, print = (text) => void process.stderr.write(text), delayMs = usualDelayMs }: LogParts) {
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  const lines = openFile(
+    file,
+    (error) => void show({ level: 'error', time: new Date().toISOString(), service: 'laptop', msg: fileFailed, reason: error.message }),
+  );
   const shownAt = new Map<string, number>();
-  /** Lost connections, to a broker or to the relay's database. */
+  /** Lost connections, to a broker or to the relay's database, and lost readiness. */
   const losses = new Map<string, Loss>();
   let errors = 0;
   function show(line: Line): boolean {
@@ -127,7 +130,7 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
     else later(() => !isQuiet() && show(line));
   };
   const destination = multistream([
-    { level: 'trace', stream },
+    { level: 'trace', stream: lines },
     { level: 'info', stream: { write } },
   ]);
   return {
@@ -136,7 +139,31 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
     get errors() {
       return errors;
     },
-    close: () => new Promise<void>((resolve) => stream.end(resolve)),
+    close: lines.close,
+  };
+}
+
+const fileFailed = 'writing the log failed, lines are missing in its file';
+const reopenMs = 1000;
+
+/** On a full disk lines are lost; the process goes on. */
+function openFile(file: string, onFailure: (error: Error) => void) {
+  let failedAt = -Infinity;
+  function open() {
+    const opened = createWriteStream(file, { flags: 'a', mode: 0o600 });
+    opened.on('error', (error) => {
+      failedAt = performance.now();
+      onFailure(error);
+    });
+    return opened;
+  }
+  let stream = open();
+  return {
+    write(text: string): void {
+      if (stream.destroyed && performance.now() - failedAt > reopenMs) stream = open();
+      if (!stream.destroyed) stream.write(text);
+    },
+    close: () => new Promise<void>((resolve) => stream.end(() => resolve())),
   };
 }
 
@@ -165,10 +192,10 @@ const Line = z.looseObject({
 type Line = z.output<typeof Line>;
 
 const isLoss = ({ msg = '' }: Line) =>
-  /^(connecting to the (embedded )?broker failed|lost the (broker connection|connection to the embedded broker)|database unavailable, deliveries are spooled)/.test(
+  /^(not ready$|connecting to the (embedded )?broker failed|lost the (broker connection|connection to the embedded broker)|database unavailable, deliveries are spooled)/.test(
     msg,
   );
-const saysReturn = /"msg":"(connected to the (embedded )?broker|database available again)"/;
+const saysReturn = /"msg":"(ready|connected to the (embedded )?broker|database available again)"/;
 const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)} ${line.side ?? ''}`;
 /** The same for lines that differ in time and reason only. */
 const keyOf = (line: Line) => `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;

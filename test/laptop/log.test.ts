@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { forPeople, openLogs } from '../../services/laptop/terminal.ts';
@@ -68,6 +69,35 @@ describe('the log in a terminal', () => {
     const attempts = setInterval(() => log.error({ reason: `attempt ${(attempt += 1)}` }, 'connecting to the broker failed, retrying'), 20);
     await eventually(() => expect(lines).to.have.length(1), { withinMs: 10_000 }).finally(() => clearInterval(attempts));
     await logs.close();
+  });
+
+  it('says that readiness is lost, and that it is back', async () => {
+    const { lines, logs } = open(50);
+    const log = logs.logFor('laptop');
+    log.info('ready');
+    log.warn({ checks: { 'webhook-relay.spool': 'ENOSPC' } }, 'not ready');
+    await eventually(() => expect(lines).to.have.length(1));
+    log.info('ready');
+    await logs.close();
+    expect(lines).to.deep.equal(['warn  laptop: not ready (webhook-relay.spool: ENOSPC)', 'info  laptop: ready']);
+  });
+
+  it('goes on while its file cannot be written, says so, and writes it again afterwards', async () => {
+    const folder = join(temporaryDirectory('logs'), 'removed');
+    const lines: string[] = [];
+    const logs = openLogs(join(folder, 'log'), { level: 'info', isQuiet: () => false, print: (text) => void lines.push(text) });
+    await eventually(() => expect(lines.join('')).to.contain('writing the log failed').and.contain('ENOENT'));
+    const log = logs.logFor('laptop');
+    log.info('lost');
+    mkdirSync(folder);
+    await eventually(() => {
+      log.info('kept');
+      expect(readFileSync(join(folder, 'log'), 'utf8'))
+        .to.contain('kept')
+        .and.not.contain('lost');
+    });
+    await logs.close();
+    expect(lines).to.have.length(1);
   });
 
   it('says that the connection of the consumers is lost, although the other one is back', async () => {
