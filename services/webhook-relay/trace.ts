@@ -5,7 +5,8 @@ import { withDatabase } from '../platform/postgres/command-database.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { settings } from './config.ts';
 import { messageHeaders } from './contract.ts';
-import { idInName } from './spool/file-format.ts';
+import { refusalOf } from './spool/failed-payloads.ts';
+import { idInName, refusedText } from './spool/file-format.ts';
 import { listFiles, readCorruption, readHeader } from './spool/folder.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
@@ -14,18 +15,18 @@ const migrations = { schema: 'relay', directory: new URL('migrations/', import.m
 export const createTracer = ({ databaseUrl, spoolDirectory }: Pick<typeof settings, 'databaseUrl' | 'spoolDirectory'>) =>
   async function* (environment: Environment, id: string) {
     const config = readSettings(environment, { databaseUrl, spoolDirectory });
-    yield* filesOf(config.spoolDirectory, id, 'spooled: published once a broker is back');
-    yield* filesOf(join(config.spoolDirectory, 'refused'), id, 'given up: no broker takes it');
+    yield* filesOf(config.spoolDirectory, id, waitingText);
+    yield* filesOf(join(config.spoolDirectory, 'refused'), id, () => `given up: ${refusedText}`);
     yield* await withDatabase(config.databaseUrl, migrations, (database) => rowsOf(database, id));
   };
 
-async function* filesOf(folder: string, id: string, state: string) {
+async function* filesOf(folder: string, id: string, detailOf: (tries: number, reason: string) => string) {
   for (const file of await listFiles(folder)) {
     const path = join(folder, file.name);
     const header = await readHeader(path);
     if (![header?.message.id ?? idInName(file), header?.message.headers[messageHeaders.deliveryId]].includes(id)) continue;
     const corruption = await readCorruption(path);
-    const detail = corruption === undefined ? `${state}; refused ${file.tries} times; ${header?.reason ?? ''}` : `cannot be published: ${corruption}`;
+    const detail = corruption === undefined ? detailOf(file.tries, header?.reason ?? '') : `cannot be published: ${corruption}`;
     yield { place: "relay's disk", since: file.spooledAt, detail: `${detail}; ${path}` };
   }
 }
@@ -53,15 +54,17 @@ async function rowsOf(database: Database, id: string) {
     since: receivedAt,
     detail: `${status} for event ${event || 'unknown'}: ${reason}`,
   }));
-  const rows = (await database.all(kept, id)).map(({ spooledAt, reason, ...row }) => ({
+  const rows = (await database.all(kept, id)).map(({ spooledAt, ...row }) => ({
     place: "relay's database",
     since: spooledAt,
-    detail: `${stateOf(row)}; ${reason}`,
+    detail: stateOf(row),
   }));
   return [...refusals, ...rows];
 }
 
-function stateOf({ tries, replayedAt, refusedAt }: Pick<Kept, 'tries' | 'replayedAt' | 'refusedAt'>): string {
-  if (replayedAt) return `published ${replayedAt.toISOString()}, was spooled`;
-  return refusedAt ? `given up ${refusedAt.toISOString()}: no broker takes it` : `spooled: published once a broker is back; refused ${tries} times`;
+const waitingText = (tries: number, reason: string) => `spooled: published once a broker is back; refused ${tries} times; ${reason}`;
+
+function stateOf({ tries, reason, replayedAt, refusedAt }: Omit<Kept, 'spooledAt'>): string {
+  if (replayedAt) return `published ${replayedAt.toISOString()}, was spooled; ${reason}`;
+  return refusedAt ? `given up ${refusedAt.toISOString()}: ${refusalOf(tries)}` : waitingText(tries, reason);
 }

@@ -235,14 +235,14 @@ describe('commands of a person on call', () => {
   it('spool: lists what is kept with its reasons, tries again what was given up, and drops by id', async () => {
     const rows = createFailedPayloads(relay.database);
     const [one, other] = [createMessage(), createMessage()];
-    for (const message of [one, other]) await rows.insert({ message, reason: 'larger than the broker takes', spooledAt: new Date('2026-01-02T03:04:05Z') }, 3);
+    for (const message of [one, other]) await rows.insert({ message, reason: 'no broker is connected', spooledAt: new Date('2026-01-02T03:04:05Z') }, 3);
     await relay.database.driver.query('update failed_payloads set refused_at = now()');
     const listed = printing();
     await listSpooled(installation(), { ...listed, limit: 1 });
     const lines = listed.lines();
     expect(lines[0]?.split(/ {2,}/)).to.deep.equal(['ID', 'STATE', 'AGE', 'TRIES', 'EVENT']);
     expect(lines[1]).to.match(/^[0-9a-f-]{36} +given up, database +\d+ d +3 +\w+$/);
-    expect(lines.slice(2)).to.deep.equal(['and 1 more', '', '2 because of: larger than the broker takes']);
+    expect(lines.slice(2)).to.deep.equal(['and 1 more', '', '2 because of: refused by every connection in 3 tries, mostly for its size']);
     for (const line of lines) expect(line.length).to.be.at.most(100);
 
     const acted = printing();

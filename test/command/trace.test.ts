@@ -86,7 +86,9 @@ describe('signalbox trace', () => {
     const [spooled, refused] = await fill(spool, 2);
     const [, file] = await spool.pending();
     if (!spooled || !refused || !file) throw new Error('the spool is empty');
-    await spool.refuse(file, { reason: 'too large', toDo: 'look' });
+    await spool.setTries(file, 2);
+    const [, tried = file] = await spool.pending();
+    await spool.refuse(tried, { reason: 'too large', toDo: 'look' });
     for (const id of [spooled.id, spooled.headers['x-delivery-id'] ?? '']) {
       const [head, line, ...more] = (await traced(id)).lines;
       expect([head?.split(/ +/), more]).to.deep.equal([['PLACE', 'SINCE', 'DETAIL'], []]);
@@ -95,9 +97,9 @@ describe('signalbox trace', () => {
         .and.contain(spooled.id);
     }
     expect((await traced(refused.id)).lines[1])
-      .to.contain('given up')
+      .to.contain('given up: refused by every connection in 3 tries')
       .and.to.contain(join(spoolDirectory, 'refused'));
-    await writeFile(join(spoolDirectory, 'refused', file.name), 'damaged');
+    await writeFile(join(spoolDirectory, 'refused', tried.name), 'damaged');
     expect((await traced(refused.id)).lines[1]).to.contain('cannot be published: corrupt: the first line does not end');
   });
 
@@ -109,8 +111,10 @@ describe('signalbox trace', () => {
     expect(await state()).to.equal(
       "relay's database  2026-01-02T03:04:05.678Z  spooled: published once a broker is back; refused 2 times; no broker connected",
     );
-    await run('refused', 'update failed_payloads set refused_at = $1', at);
-    expect(await state()).to.contain('given up 2026-01-02T03:04:05.678Z: no broker takes it');
+    await run('refused', 'update failed_payloads set refused_at = $1, tries = 3', at);
+    expect(await state()).to.match(/given up 2026-01-02T03:04:05.678Z: refused by every connection in 3 tries, mostly for its size$/);
+    await run('corrupt', 'update failed_payloads set refused_at = $1, tries = 1', at);
+    expect(await state()).to.match(/given up 2026-01-02T03:04:05.678Z: corrupt: the header is not one of a message$/);
     await run('replayed', 'update failed_payloads set replayed_at = $1, payload = null', at);
     expect(await state()).to.contain('published 2026-01-02T03:04:05.678Z');
   });

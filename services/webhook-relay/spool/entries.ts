@@ -1,8 +1,8 @@
 // A spooled delivery to be replayed, from a file or from a row of failed_payloads: how it is loaded, and how the outcome of a try is recorded.
 import type { Message } from '../../platform/broker/broker.ts';
 import type { Log } from '../../platform/log.ts';
-import type { FailedPayload, FailedPayloads } from './failed-payloads.ts';
-import type { SpoolFile } from './file-format.ts';
+import { type FailedPayload, type FailedPayloads, headerFault } from './failed-payloads.ts';
+import { maxTries, refusedText, type SpoolFile } from './file-format.ts';
 import { corrupt, type Refusal, type Spool } from './spool.ts';
 
 /**
@@ -23,14 +23,12 @@ export type Entry = {
   record(outcome: Outcome): Promise<void>;
 };
 
-/** A delivery is given up when every connection refused it that often. */
-const maxTries = 3;
 /** A row arrives as hexadecimal text, twice its size, beside the bytes made from it. */
 const rowExpansion = 3;
 
 const refusedByAll: Refusal = {
-  reason: `refused by every connection in ${maxTries} tries`,
-  toDo: 'mostly it is too large: let the broker take larger messages, then signalbox spool retry --given-up',
+  reason: refusedText,
+  toDo: 'let the broker take larger messages, then signalbox spool retry --given-up',
 };
 
 type EntriesParts = { readonly spool: Spool; readonly failedPayloads: FailedPayloads; readonly log: Log };
@@ -68,7 +66,7 @@ export function createEntries({ spool, failedPayloads, log }: EntriesParts) {
     async record(outcome) {
       if (outcome === 'published' && (await failedPayloads.markReplayed(row.id)) === 0)
         log.warn({ id: row.id }, 'lease of a spooled delivery expired while it was published, it is published again');
-      if (outcome === 'corrupt') await refuseRow(row.id, 1, corrupt('the header is not one of a message'));
+      if (outcome === 'corrupt') await refuseRow(row.id, 1, corrupt(headerFault));
       if (outcome === 'refused') await refuseRow(row.id, maxTries, refusedByAll);
     },
   });

@@ -7,8 +7,8 @@ import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.t
 import { RetryResult, SpooledDelivery, SpooledList } from '../administration-contract.ts';
 import { Deleted, messageHeaders, Problems } from '../contract.ts';
 import { answerInTime } from '../database.ts';
-import type { FailedPayloads, ListedPayload } from './failed-payloads.ts';
-import { idInName, isUnreadable } from './file-format.ts';
+import { type FailedPayloads, type ListedPayload, refusalOf } from './failed-payloads.ts';
+import { idInName, isUnreadable, maxTries, refusedText } from './file-format.ts';
 import type { Spool } from './spool.ts';
 
 type State = SpooledDelivery['state'];
@@ -24,6 +24,7 @@ type SpooledParts = {
 
 const ofRow = ({ isGivenUp, event, deliveryId, ...row }: ListedPayload): SpooledDelivery => ({
   ...row,
+  reason: isGivenUp ? refusalOf(row.tries) : row.reason,
   place: 'database',
   state: isGivenUp ? 'givenUp' : 'waiting',
   event: event ?? '',
@@ -50,9 +51,10 @@ export function createSpooled({ spool, failedPayloads, nudge, log }: SpooledPart
     const { type = '', headers = {} } = header?.message ?? {};
     const isDamaged = header === undefined || (state === 'givenUp' && isUnreadable(file));
     const corruption = isDamaged ? await spool.corruptionOf(file).catch(() => undefined) : undefined;
-    const reason = corruption ?? header?.reason ?? '';
+    const isRefused = state === 'givenUp' && !isDamaged;
+    const reason = corruption ?? (isRefused ? refusedText : (header?.reason ?? ''));
     const named = { event: type, deliveryId: headers[messageHeaders.deliveryId] ?? '' };
-    return { id: header?.message.id ?? id, place: 'disk', state, spooledAt, reason, tries: file.tries, ...named };
+    return { id: header?.message.id ?? id, place: 'disk', state, spooledAt, reason, tries: isRefused ? maxTries : file.tries, ...named };
   }
 
   const found = async (id: string) => (await files()).find((one) => one.id === id);
