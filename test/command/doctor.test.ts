@@ -11,6 +11,7 @@ import { certificateFinding, judge } from '../../services/command/doctor/certifi
 import { fetchFrom, Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
 import { clockFinding, type Finding, withoutRightClocks } from '../../services/command/doctor/finding.ts';
+import { notificationFindings } from '../../services/command/doctor/notifications.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
 import { differenceOf } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
@@ -74,6 +75,16 @@ describe('the doctor', () => {
     expect([null, 1, 600, 601].flatMap(stateAt)).to.deep.equal(['warning', 'warning', 'warning', 'wrong']);
     const [dead] = queueFindings([{ broker: 'BROKER_URL_1', queue: 'forge.dead', messages: 1, inWork: 0, consumers: 0, oldestAt: null, oldestSeconds: 900 }]);
     expect(dead).to.include({ state: 'warning' }).and.to.have.property('detail').that.contains('a pod of the intake');
+  });
+
+  it('says of each channel why notifications are not sent, and nothing of those that were not tried yet', () => {
+    const message = { channel: 'push', recipient: 'alerts', status: 'pending', lastError: 'the push server answered 403' } as const;
+    expect(notificationFindings([{ ...message, lastError: null }])).to.deep.equal([{ subject: 'notifications', state: 'ok', detail: 'none failed' }]);
+    const found = notificationFindings([message, { ...message, recipient: 'builds' }, { ...message, status: 'failed' }, { ...message, lastError: null }]);
+    expect(found.map(({ state, detail }) => [state, detail])).to.deep.equal([
+      ['warning', 'push, tried again: 2; to alerts: the push server answered 403'],
+      ['warning', 'push, given up: 1; to alerts: the push server answered 403'],
+    ]);
   });
 
   it('takes a limit of 0 for well while another connection takes messages', () => {

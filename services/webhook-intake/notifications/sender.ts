@@ -38,6 +38,9 @@ export function startSender(parts: SenderParts) {
   let channelFailures = 0;
   /** In a row: the database was away. */
   let roundFailures = 0;
+  const recipients = createRecipients((message, reason) =>
+    log.warn({ ...context, messageId: message.id, recipient: message.recipient, reason }, 'sending a notification failed, retrying'),
+  );
   const sends = createSends(sendOne, {
     waitsForAll: channel.sendsEvents !== true,
     onSlowEnded(error) {
@@ -52,8 +55,8 @@ export function startSender(parts: SenderParts) {
     const messages = await store.claim(channel.channel, atOnce, leaseMs, sends.slowRecipients());
     if (messages.length === 0) return false;
     const outcomes = await sends.start(messages);
-    const failed = outcomes.find((outcome) => outcome !== 'sent' && outcome.kind === 'unavailable');
-    if (failed && channelFailures === 0) log.warn({ ...context, outcome: failed }, 'sending notifications failed, channel unavailable, retrying');
+    const failed = outcomes.filter((outcome) => outcome !== 'sent').find(({ kind }) => kind === 'unavailable');
+    if (failed && channelFailures === 0) log.warn({ ...context, reason: failed.reason }, 'sending notifications failed, channel unavailable, retrying');
     if (!failed && channelFailures > 0) log.info({ ...context, attempts: channelFailures + 1 }, 'channel of notifications available again');
     channelFailures = failed ? channelFailures + 1 : 0;
     return !failed;
@@ -70,6 +73,7 @@ export function startSender(parts: SenderParts) {
   async function record(message: ClaimedMessage, outcome: SendOutcome): Promise<void> {
     if (outcome === 'sent') {
       await store.end(message, 'sent');
+      recipients.reached(message);
       parts.onOutcome?.('sent');
       return;
     }
@@ -84,6 +88,7 @@ export function startSender(parts: SenderParts) {
     const range = outcome.kind === 'unavailable' ? backOff.channel : pause;
     await store.postpone(message, outcome.reason, backOffMs(message.attempts, range));
     parts.onOutcome?.('retried');
+    if (outcome.kind === 'retry') recipients.missed(message, outcome.reason);
   }
 
   async function attempt(): Promise<boolean> {
@@ -115,6 +120,19 @@ export function startSender(parts: SenderParts) {
     ended: async () => {
       await running;
       await sends.ended();
+    },
+  };
+}
+
+/** @param onFirst called for the first message that a recipient does not take, and again after one that it takes */
+function createRecipients(onFirst: (message: ClaimedMessage, reason: string) => void) {
+  const missing = new Set<string>();
+  return {
+    reached: ({ recipient }: ClaimedMessage) => missing.delete(recipient),
+    missed(message: ClaimedMessage, reason: string): void {
+      if (missing.has(message.recipient)) return;
+      missing.add(message.recipient);
+      onFirst(message, reason);
     },
   };
 }

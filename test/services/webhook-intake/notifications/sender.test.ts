@@ -178,6 +178,17 @@ describe('the sender of notifications', () => {
       ]);
     });
 
+    it('says once why messages to a recipient are tried again, however many there are', async () => {
+      status = 403;
+      const { log, lines } = captureLog();
+      await tell(2, 'push: [alerts]');
+      start(push(), { log });
+      await eventually(async () => (await database.rows('select id from outbox_messages where attempts > 1')).length === 2);
+      status = 200;
+      await ended('sent', 2);
+      expect(lines().map(({ level, recipient, reason }) => [level, recipient, reason])).to.deep.equal([['warn', 'alerts', 'the push server answered 403']]);
+    });
+
     it('gives up what the server calls malformed', async () => {
       status = 400;
       await tell(1, 'push: [alerts]');
