@@ -38,9 +38,7 @@ export function startSender(parts: SenderParts) {
   let channelFailures = 0;
   /** In a row: the database was away. */
   let roundFailures = 0;
-  const recipients = createRecipients((message, reason) =>
-    log.warn({ ...context, messageId: message.id, recipient: message.recipient, reason }, 'sending a notification failed, retrying'),
-  );
+  const recipients = createRecipients(log.child(context));
   const sends = createSends(sendOne, {
     waitsForAll: channel.sendsEvents !== true,
     onSlowEnded(error) {
@@ -74,8 +72,7 @@ export function startSender(parts: SenderParts) {
     if (outcome === 'sent') {
       await store.end(message, 'sent');
       recipients.reached(message);
-      parts.onOutcome?.('sent');
-      return;
+      return parts.onOutcome?.('sent');
     }
     const isTooOld = outcome.kind === 'retry' && Date.now() - message.createdAt.getTime() > giveUpAfterMs;
     if (outcome.kind === 'refused' || isTooOld) {
@@ -124,15 +121,15 @@ export function startSender(parts: SenderParts) {
   };
 }
 
-/** @param onFirst called for the first message that a recipient does not take, and again after one that it takes */
-function createRecipients(onFirst: (message: ClaimedMessage, reason: string) => void) {
+/** Logs the first message that a recipient does not take, and again after one that it takes. */
+function createRecipients(log: Log) {
   const missing = new Set<string>();
   return {
     reached: ({ recipient }: ClaimedMessage) => missing.delete(recipient),
-    missed(message: ClaimedMessage, reason: string): void {
-      if (missing.has(message.recipient)) return;
-      missing.add(message.recipient);
-      onFirst(message, reason);
+    missed({ id, recipient }: ClaimedMessage, reason: string): void {
+      if (missing.has(recipient)) return;
+      missing.add(recipient);
+      log.warn({ messageId: id, recipient, reason }, 'sending a notification failed, retrying');
     },
   };
 }
