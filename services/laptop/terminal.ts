@@ -176,12 +176,14 @@ const Line = z.looseObject({
   service: z.string(),
   msg: z.string().optional(),
   error: z.looseObject({ message: z.string() }).optional(),
-  /** The subject of the line: a connection to a broker, a job, a step of stopping, a file. */
+  /** The subject of the line: a connection to a broker, a job, a step of stopping, a file, a recipient or channel of notifications. */
   broker: z.string().optional(),
   connection: z.string().optional(),
   job: z.string().optional(),
   step: z.string().optional(),
   file: z.string().optional(),
+  recipient: z.string().optional(),
+  channel: z.string().optional(),
   /** A broker has a connection of its own for consumers. */
   side: z.string().optional(),
   reason: z.string().optional(),
@@ -200,7 +202,8 @@ const connectionOf = (line: Line) => `${line.service} ${subjectOf(line)} ${line.
 /** The same for lines that differ in time and reason only. */
 const keyOf = (line: Line) => `${line.service} ${line.msg ?? ''} ${subjectOf(line)}`;
 
-const subjectOf = ({ broker, connection, job, step, file }: Line) => broker ?? connection ?? job ?? step ?? file ?? '';
+const subjectOf = ({ broker, connection, job, step, file, recipient, channel }: Line) =>
+  broker ?? connection ?? job ?? step ?? file ?? recipient ?? channel ?? '';
 
 /** A line as the terminal shows it: what happened, to what, why, and what to do. The reason of a fatal error comes first. */
 export function forPeople(line: Line): string {

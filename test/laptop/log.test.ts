@@ -20,6 +20,8 @@ describe('the log in a terminal', () => {
       '12:00:00 error webhook-relay: failed, retrying (BROKER_URL_2: nothing listens there)\n',
     );
     expect(forPeople(line({ connection: 'BROKER_URL_2', error: { message: 'refused' } }))).to.contain('(BROKER_URL_2: refused)');
+    expect(forPeople(line({ channel: 'push', reason: 'away' }))).to.contain('(push: away)');
+    expect(forPeople(line({ channel: 'push', recipient: 'alerts', reason: '403' }))).to.contain('(alerts: 403)');
   });
 
   it('says which job failed, and what to do', () => {
