@@ -123,7 +123,7 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
     if (isInfo && !saysReturn.test(text)) return;
     const line = Line.parse(JSON.parse(text));
     if (isInfo) return showReturn(line);
-    if (line.level === 'error') errors += 1;
+    if (line.level === 'error' && !isLoss(line)) errors += 1;
     if (line.level === 'fatal' || line.service === ofPostgres) return show(line);
     if (isQuiet()) return;
     if (isLoss(line)) showLoss(line);
@@ -135,9 +135,9 @@ export function openLogs(file: string, { level, isQuiet, print = (text) => void 
   ]);
   return {
     logFor: (name: string) => createLog({ level, name, destination }),
-    /** How many errors were logged. */
+    /** How many errors were logged, without connections that are back. */
     get errors() {
-      return errors;
+      return errors + losses.size;
     },
     close: lines.close,
   };

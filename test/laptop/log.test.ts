@@ -55,6 +55,7 @@ describe('the log in a terminal', () => {
       log.warn({ reason: 'reset' }, 'lost the broker connection, reconnecting');
       log.error({ reason: 'nothing listens there' }, 'connecting to the broker failed, retrying');
       await eventually(() => expect(lines).to.have.length(count));
+      expect(logs.errors).to.equal(1);
       log.info('connected to the broker');
       log.info('connected to the broker');
       log.warn({ reason: 'reset' }, 'lost the broker connection, reconnecting');
@@ -62,6 +63,7 @@ describe('the log in a terminal', () => {
     }
     await logs.close();
     expect(lines).to.deep.equal([lost, back, lost, back]);
+    expect(logs.errors).to.equal(0);
   });
 
   it('says that a connection is lost whose reason changes with each attempt', async () => {
