@@ -4,7 +4,7 @@ import type { AnswerOf } from '../platform/http/wire.ts';
 import { tableOf } from '../platform/process/table.ts';
 import { RetryResult, SpooledDelivery, SpooledList } from '../webhook-relay/administration-contract.ts';
 import { Deleted } from '../webhook-relay/contract.ts';
-import { ageText, numberText } from './figures.ts';
+import { ageText, numberText, wrap } from './figures.ts';
 import { type Installation, Refused } from './installation.ts';
 
 type Spooled = AnswerOf<typeof SpooledList>['items'][number];
@@ -47,7 +47,7 @@ export async function listSpooled(installation: Installation, { print, json, lim
   print(tableOf(['ID', 'STATE', 'AGE', 'TRIES', 'EVENT'], rows));
   if (count > shown.length) print(`and ${numberText(count - shown.length)} more\n`);
   const byCount = [...reasons].filter(([reason]) => reason !== '').sort((a, b) => b[1] - a[1]);
-  print(`\n${byCount.map(([reason, some]) => `${numberText(some)} because of: ${reason}\n`).join('')}`);
+  print(`\n${byCount.map(([reason, some]) => `${wrap(`${numberText(some)} because of: ${reason}`, 100).join('\n')}\n`).join('')}`);
 }
 
 async function idsOf(installation: Installation, { ids, isGivenUp }: Selection): Promise<readonly string[]> {

@@ -6,7 +6,7 @@ import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { settings } from './config.ts';
 import { messageHeaders } from './contract.ts';
 import { refusalOf } from './spool/failed-payloads.ts';
-import { idInName, refusedText } from './spool/file-format.ts';
+import { idInName, refusedSince } from './spool/file-format.ts';
 import { listFiles, readCorruption, readHeader } from './spool/folder.ts';
 
 const migrations = { schema: 'relay', directory: new URL('migrations/', import.meta.url) };
@@ -16,7 +16,7 @@ export const createTracer = ({ databaseUrl, spoolDirectory }: Pick<typeof settin
   async function* (environment: Environment, id: string) {
     const config = readSettings(environment, { databaseUrl, spoolDirectory });
     yield* filesOf(config.spoolDirectory, id, waitingText);
-    yield* filesOf(join(config.spoolDirectory, 'refused'), id, () => `given up: ${refusedText}`);
+    yield* filesOf(join(config.spoolDirectory, 'refused'), id, (_, reason) => `given up: ${refusedSince(reason)}`);
     yield* await withDatabase(config.databaseUrl, migrations, (database) => rowsOf(database, id));
   };
 
@@ -66,5 +66,5 @@ const waitingText = (tries: number, reason: string) => `spooled: published once 
 
 function stateOf({ tries, reason, replayedAt, refusedAt }: Omit<Kept, 'spooledAt'>): string {
   if (replayedAt) return `published ${replayedAt.toISOString()}, was spooled; ${reason}`;
-  return refusedAt ? `given up ${refusedAt.toISOString()}: ${refusalOf(tries)}` : waitingText(tries, reason);
+  return refusedAt ? `given up ${refusedAt.toISOString()}: ${refusalOf(tries, reason)}` : waitingText(tries, reason);
 }

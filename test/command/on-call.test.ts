@@ -242,7 +242,12 @@ describe('commands of a person on call', () => {
     const lines = listed.lines();
     expect(lines[0]?.split(/ {2,}/)).to.deep.equal(['ID', 'STATE', 'AGE', 'TRIES', 'EVENT']);
     expect(lines[1]).to.match(/^[0-9a-f-]{36} +given up, database +\d+ d +3 +\w+$/);
-    expect(lines.slice(2)).to.deep.equal(['and 1 more', '', '2 because of: refused by every connection in 3 tries, mostly for its size']);
+    expect(lines.slice(2)).to.deep.equal([
+      'and 1 more',
+      '',
+      '2 because of: refused by every connection in 3 tries, mostly for its size; when it came: no broker',
+      'is connected',
+    ]);
     for (const line of lines) expect(line.length).to.be.at.most(100);
 
     const acted = printing();

@@ -112,7 +112,9 @@ describe('signalbox trace', () => {
       "relay's database  2026-01-02T03:04:05.678Z  spooled: published once a broker is back; refused 2 times; no broker connected",
     );
     await run('refused', 'update failed_payloads set refused_at = $1, tries = 3', at);
-    expect(await state()).to.match(/given up 2026-01-02T03:04:05.678Z: refused by every connection in 3 tries, mostly for its size$/);
+    expect(await state()).to.match(
+      /given up 2026-01-02T03:04:05.678Z: refused by every connection in 3 tries, mostly for its size; when it came: no broker connected$/,
+    );
     await run('corrupt', 'update failed_payloads set refused_at = $1, tries = 1', at);
     expect(await state()).to.match(/given up 2026-01-02T03:04:05.678Z: corrupt: the header is not one of a message$/);
     await run('replayed', 'update failed_payloads set replayed_at = $1, payload = null', at);

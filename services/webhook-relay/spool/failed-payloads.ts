@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Message } from '../../platform/broker/broker.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { messageHeaders } from '../contract.ts';
-import { corruptText, headerOf, maxTries, MessageHeader, refusedText, type SpooledDelivery } from './file-format.ts';
+import { corruptText, headerOf, maxTries, MessageHeader, refusedSince, type SpooledDelivery } from './file-format.ts';
 
 export type FailedPayload = {
   readonly id: string;
@@ -108,7 +108,7 @@ const countAll = statement<{ waiting: number; givenUp: number }>(
 /** Why a row is corrupt. */
 export const headerFault = 'the header is not one of a message';
 /** Why a row is given up; one that is corrupt at its first try. */
-export const refusalOf = (tries: number): string => (tries < maxTries ? corruptText(headerFault) : refusedText);
+export const refusalOf = (tries: number, reason: string): string => (tries < maxTries ? corruptText(headerFault) : refusedSince(reason));
 
 export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 

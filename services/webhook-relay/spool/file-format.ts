@@ -56,8 +56,9 @@ export const corruptText = (what: string) => `corrupt: ${what}`;
 
 /** A delivery is given up when every connection refused it that often. */
 export const maxTries = 3;
-/** Why it is given up. The reason for which it was spooled is over by then: a connection was there to refuse it. */
+/** Why it is given up. The reason for which it was spooled may be over by then: a connection was there to refuse it. */
 export const refusedText = `refused by every connection in ${maxTries} tries, mostly for its size`;
+export const refusedSince = (spooledFor: string) => `${refusedText}; when it came: ${spooledFor}`;
 
 /** The header of a file; undefined when it is damaged or no spool file. */
 export const decodeFirstLine = (line: string) => FirstLine.safeParse(jsonIn(line)).data;

@@ -8,7 +8,7 @@ import { RetryResult, SpooledDelivery, SpooledList } from '../administration-con
 import { Deleted, messageHeaders, Problems } from '../contract.ts';
 import { answerInTime } from '../database.ts';
 import { type FailedPayloads, type ListedPayload, refusalOf } from './failed-payloads.ts';
-import { idInName, isUnreadable, maxTries, refusedText } from './file-format.ts';
+import { idInName, isUnreadable, maxTries, refusedSince } from './file-format.ts';
 import type { Spool } from './spool.ts';
 
 type State = SpooledDelivery['state'];
@@ -24,7 +24,7 @@ type SpooledParts = {
 
 const ofRow = ({ isGivenUp, event, deliveryId, ...row }: ListedPayload): SpooledDelivery => ({
   ...row,
-  reason: isGivenUp ? refusalOf(row.tries) : row.reason,
+  reason: isGivenUp ? refusalOf(row.tries, row.reason) : row.reason,
   place: 'database',
   state: isGivenUp ? 'givenUp' : 'waiting',
   event: event ?? '',
@@ -52,7 +52,7 @@ export function createSpooled({ spool, failedPayloads, nudge, log }: SpooledPart
     const isDamaged = header === undefined || (state === 'givenUp' && isUnreadable(file));
     const corruption = isDamaged ? await spool.corruptionOf(file).catch(() => undefined) : undefined;
     const isRefused = state === 'givenUp' && !isDamaged;
-    const reason = corruption ?? (isRefused ? refusedText : (header?.reason ?? ''));
+    const reason = corruption ?? (isRefused ? refusedSince(header.reason) : (header?.reason ?? ''));
     const named = { event: type, deliveryId: headers[messageHeaders.deliveryId] ?? '' };
     return { id: header?.message.id ?? id, place: 'disk', state, spooledAt, reason, tries: isRefused ? maxTries : file.tries, ...named };
   }

@@ -177,11 +177,11 @@ describe('spooled deliveries of a relay', () => {
     const [file = ''] = (await readdir(relay.spoolDirectory)).filter((name) => name.endsWith('.payload'));
     await mkdir(join(relay.spoolDirectory, 'refused'), { recursive: true });
     await rename(join(relay.spoolDirectory, file), join(relay.spoolDirectory, 'refused', file.replace('.0.payload', '.2.payload')));
-    const refusal = 'refused by every connection in 3 tries, mostly for its size'; // that no broker was there is over
-    expect(itemsOf(await list()).map(({ state, tries, reason }) => [state, tries, reason])).to.deep.equal([
-      ['givenUp', 3, refusal],
-      ['givenUp', 3, refusal],
+    expect(itemsOf(await list()).map(({ state, tries }) => [state, tries])).to.deep.equal([
+      ['givenUp', 3],
+      ['givenUp', 3],
     ]);
+    for (const { reason } of itemsOf(await list())) expect(reason).to.match(/^refused by every connection in 3 tries, mostly for its size; when it came: /);
 
     await relay.close();
     const environment = { BROKER_URL_1: database.url, FailedPayloads__Directory: relay.spoolDirectory };
