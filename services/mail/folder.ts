@@ -1,6 +1,6 @@
 // One folder of an IMAP mailbox, on a connection of its own: its mails that were not taken, and what becomes of a mail.
-import { ImapFlow, type MailboxObject } from 'imapflow';
-import { describeError } from '../platform/errors.ts';
+import { type FetchMessageObject, type FetchQueryObject, ImapFlow, type MailboxObject } from 'imapflow';
+import { codeOf, describeError } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { MailConfig } from './config.ts';
 
@@ -41,19 +41,58 @@ function connectionOf({ mailboxUrl, mailboxPassword, maxMailBytes }: Options['co
   });
 }
 
-/** The server's own words about a command or a login, which the message of the error leaves out. */
+/** The server's own words about a command, a login or the end of the connection, which the message of the error leaves out. */
+function wordsIn(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const words = 'responseText' in error ? error.responseText : 'reason' in error ? error.reason : undefined;
+  return typeof words === 'string' && words !== '' ? words : undefined;
+}
+
 function explain(host: string, error: unknown): string {
-  if (!(error instanceof Error)) return describeError(error);
-  const words = 'responseText' in error && typeof error.responseText === 'string' ? error.responseText : undefined;
-  if (!('authenticationFailed' in error)) return words ?? describeError(error);
+  const words = wordsIn(error);
+  if (!(error instanceof Error && 'authenticationFailed' in error)) return words ?? describeError(error);
   return `${host} refuses the user or the password${words === undefined ? '' : `: ${words}`}`;
 }
 
+/** An error whose message is the server's own words. */
+function explained(host: string, error: unknown): Error {
+  const reason = explain(host, error);
+  return error instanceof Error && error.message === reason ? error : new Error(reason, { cause: error });
+}
+
+/** Whether the server answered that it does not do this one command (RFC 3501 §7.1): the next one may succeed. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && 'responseStatus' in error && ['NO', 'BAD'].some((status) => status === error.responseStatus) && codeOf(error) !== 'ETHROTTLE';
+
+/** Umlauts are one character or two, as the person or the server writes them. */
 async function select(client: ImapFlow, folder: string): Promise<MailboxObject> {
   const known = (await client.list()).map(({ path }) => path);
-  if (!known.some((path) => path === folder || (path === 'INBOX' && folder.toUpperCase() === path)))
-    throw new Error(`there is no folder '${folder}'; there are: ${known.join(', ')}`);
-  return client.mailboxOpen(folder);
+  const found = known.find((path) => path.normalize() === folder.normalize() || (path === 'INBOX' && folder.toUpperCase() === path));
+  if (found === undefined) throw new Error(`there is no folder '${folder}'; there are: ${known.join(', ')}`);
+  const opened = await client.mailboxOpen(found);
+  if (opened.readOnly) throw new Error(`${folder} is read-only for this user: its mails can be neither marked nor moved`);
+  return opened;
+}
+
+/** Servers without RFC 5530 say in words of their own that the folder is there already. */
+async function create(client: ImapFlow, folder: string): Promise<void> {
+  try {
+    await client.mailboxCreate(folder);
+  } catch (error) {
+    if (!(await client.status(folder, { messages: true }).catch(() => false))) throw error;
+  }
+}
+
+/**
+ * Without these an EXPUNGE would also delete mails that a person has marked as deleted: the moved one stays then, marked in the same way.
+ * IMAP4rev2 has them.
+ */
+const removesOne = ({ capabilities }: ImapFlow) => ['MOVE', 'UIDPLUS', 'IMAP4rev2'].some((name) => capabilities.has(name));
+
+async function move(client: ImapFlow, uid: string, folder: string): Promise<boolean> {
+  const options = { uid: true };
+  if (removesOne(client)) return Boolean(await client.messageMove(uid, folder, options));
+  return Boolean(await client.messageCopy(uid, folder, options)) && client.messageFlagsAdd(uid, ['\\Deleted'], options);
 }
 
 export type Folder = Awaited<ReturnType<typeof openFolder>>;
@@ -69,12 +108,22 @@ export async function openFolder(name: string, { config, log }: Options) {
     await client.connect();
     isMarking = keepsKeywords(await select(client, name));
     if (!isMarking && moveTo === undefined) throw new Error(`${host} keeps no keywords in ${name}: set Mailbox__MoveTo to a folder for taken mails`);
-    if (moveTo !== undefined) await client.mailboxCreate(moveTo);
+    if (moveTo !== undefined) await create(client, moveTo);
   } catch (error) {
     client.close();
-    const reason = explain(host, error);
-    throw error instanceof Error && error.message === reason ? error : new Error(reason, { cause: error });
+    throw explained(host, error);
   }
+
+  /** @returns the first mail of the answer; its words when the server refuses to read this mail */
+  async function fetch(uid: string, query: FetchQueryObject): Promise<FetchMessageObject | { readonly fault: string } | undefined> {
+    try {
+      return (await client.fetchOne(uid, query, { uid: true })) || undefined;
+    } catch (error) {
+      if (isRefusal(error) && client.usable) return { fault: explain(host, error) };
+      throw explained(host, error);
+    }
+  }
+
   return {
     isOpen: () => client.usable,
     /** Calls the listener when a mail may have come, and when the connection has ended. */
@@ -84,25 +133,34 @@ export async function openFolder(name: string, { config, log }: Options) {
     },
     /** Lets the server announce mails until the next command, in which a failure shows. */
     listen: () => void client.idle().catch(() => undefined),
-    /** @returns the UIDs of mails that were not taken, oldest first */
+    /** @returns the UIDs of mails that were neither taken nor deleted, oldest first */
     async untaken(since: Date): Promise<string[]> {
-      const found = await client.search({ since, ...(isMarking && { unKeyword: keyword }) }, { uid: true });
-      return Array.isArray(found) ? found.map(String) : [];
+      const found = await client.search({ since, deleted: false, ...(isMarking && { unKeyword: keyword }) }, { uid: true }).catch((error: unknown) => {
+        throw explained(host, error);
+      });
+      if (!found) throw new Error(`${host} refuses to search ${name}`);
+      return found.map(String);
     },
-    /** @returns the bytes of a mail; none of one above the limit; undefined when it has gone */
-    async read(uid: string): Promise<{ readonly bytes: number; readonly raw?: Buffer } | undefined> {
-      const facts = await client.fetchOne(uid, { size: true }, { uid: true });
-      if (!facts) return undefined;
+    /** @returns the bytes of a mail; none of one above the limit; why the server does not give it; undefined when it has gone */
+    async read(uid: string): Promise<{ readonly bytes: number; readonly raw?: Buffer } | { readonly fault: string } | undefined> {
+      const facts = await fetch(uid, { size: true });
+      if (!facts || 'fault' in facts) return facts;
       const { size: bytes = 0 } = facts;
       if (bytes > maxMailBytes) return { bytes };
-      const found = await client.fetchOne(uid, { source: { start: 0, maxLength: maxMailBytes + 1 } }, { uid: true });
-      if (!found) return undefined;
-      return { bytes, ...(found.source && found.source.length <= maxMailBytes && { raw: found.source }) };
+      const found = await fetch(uid, { source: { start: 0, maxLength: maxMailBytes + 1 } });
+      if (!found || 'fault' in found) return found;
+      if (!found.source) return { fault: `${host} sent no content` };
+      return { bytes, ...(found.source.length <= maxMailBytes && { raw: found.source }) };
     },
-    /** Records what became of a mail, so that it is not handed over again. A refused one stays where people see it. */
+    /**
+     * Records what became of a mail, so that it is not handed over again. A refused one stays where people see it.
+     * @throws Error when the server does not record it
+     */
     async settle(uid: string, isRefused: boolean): Promise<void> {
-      if (isMarking) await client.messageFlagsAdd(uid, isRefused ? [keyword, refusedKeyword] : [keyword], { uid: true });
-      if (moveTo !== undefined && !(isMarking && isRefused)) await client.messageMove(uid, moveTo, { uid: true });
+      if (isMarking && !(await client.messageFlagsAdd(uid, isRefused ? [keyword, refusedKeyword] : [keyword], { uid: true })))
+        throw new Error(`${host} refuses to mark a mail in ${name}`);
+      if (moveTo !== undefined && !(isMarking && isRefused) && !(await move(client, uid, moveTo)))
+        throw new Error(`${host} refuses to move a mail from ${name} to ${moveTo}`);
     },
     close: () => client.logout().catch(() => undefined),
   };

@@ -19,11 +19,13 @@ type MailboxParts = {
 const day = 86_400_000;
 /** Folders are searched this often without any notice of the server. */
 const searchMs = 5 * 60_000;
+/** After a connection that lasted this long the pauses begin anew; before it each is longer, as a server that refuses each mail would be asked every second. */
+const lastingMs = 60_000;
 const reconnect = { firstMs: 1000, longestMs: 5 * 60_000 };
 const retry = { firstMs: 2000, longestMs: 10 * 60_000 };
 
 export function createMailbox(parts: MailboxParts) {
-  const { config, log, metrics } = parts;
+  const { config, clock, log, metrics } = parts;
   const { folders } = config;
   const { takeAll, followOpen } = createTaking(parts);
   /** Why a folder is not followed at the moment; undefined for one that is. */
@@ -40,10 +42,9 @@ export function createMailbox(parts: MailboxParts) {
     const { from: folder, target } = route;
     let attempt = 0;
     while (!stopping.aborted) {
-      attempt += 1;
+      const startedAt = clock().getTime();
       try {
         const open = await openFolder(folder, { config, log });
-        attempt = 1;
         faults.set(folder, undefined);
         log.info({ folder, target }, 'following the folder');
         await followOpen(open, route, stopping);
@@ -54,6 +55,7 @@ export function createMailbox(parts: MailboxParts) {
         if (faults.get(folder) !== fault) log.error({ folder, error }, 'following the folder failed, retrying');
         faults.set(folder, fault);
       }
+      attempt = clock().getTime() - startedAt > lastingMs ? 1 : attempt + 1;
       await sleepUntil(stopping, backOffMs(attempt, reconnect));
     }
   }
@@ -85,6 +87,10 @@ function createTaking({ config: { sinceDays, maxMailBytes }, ingest, clock, log 
   async function takeMail(folder: Folder, { from, target }: Route, uid: string): Promise<Unavailable | undefined> {
     const mail = await folder.read(uid);
     if (!mail) return undefined;
+    if ('fault' in mail) {
+      log.warn({ folder: from, uid, reason: mail.fault }, 'reading a mail failed, retrying with the next search');
+      return undefined;
+    }
     const { raw, bytes } = mail;
     const outcome = raw ? await ingest.deliver(raw, target, 'imap') : ingest.refuse(target, 'imap', `it is larger than ${maxMailBytes} bytes`);
     if (outcome.kind === 'unavailable') return outcome;
