@@ -98,8 +98,10 @@ export const defaultRules: Rules = {
     /^(?:(?:having )?(?:trouble|problems?|difficulty)|can['’]?(?:no)?t|unable to) (?:viewing|reading|seeing|see|view|read|with) (?:this|the) (?:e-?mail|newsletter|message|issue)\b.{0,60}$|^is this (?:e-?mail|newsletter|message) not displaying\b.{0,40}$/i,
     /^(?:(?:safely|one-click|click(?: here)? to) unsubscribe|(?:is this |this )?e-?mail not (?:displaying|displayed|showing)(?: correctly| properly)?)[.!?]?$/i,
     /^why (?:did i|am i|do i) (?:get|getting|receive|receiving)(?: this| these)?(?: e-?mails?| newsletters?| messages?)?.?$|^(?:add us to your (?:address book|contacts|safe senders?(?: list)?)|whitelist us)[.!]?$|^(?:change|update)(?: (?:your|my))? e-?mail(?: address)?[.!]?$|^forward(?: (?:this|it)(?: (?:e-?mail|newsletter|issue))?)?(?: to (?:a friend|someone|a colleague))?$/i,
-    // Swedish, Norwegian, Danish, and German sentences; other-languages.ts has the rest.
-    /^(?:avmeld(?:a|ing)?|avregistrera|avprenumerera|avsluta (?:din )?prenumeration(?:en)?|meld (?:deg |dig )?av|afmeld(?: nyhedsbrev(?:et)?)?|visa i webbläsaren?|vis i (?:nettleser(?:en)?|browser(?:en)?))[.!]?$|^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
+    // The program that forwarded the mail says so.
+    /^(?:get )?outlook (?:for|für|pour|para|per|voor) (?:ios|android|mac)$|^(?:get )?yahoo mail (?:for|on) (?:iphone|ios|android)$|^yahoo mail: search, organi[sz]e, conquer$/i,
+    // German sentences; other-languages.ts has the rest.
+    /^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
   ],
   senderTexts: [
     /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,

@@ -4,7 +4,8 @@ import { beforeByline, namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import { tidy } from './texts.ts';
 
-const urls = /https?:\/\/(?:(?!\]\()[^\s<>"])+/gi;
+/** Brackets belong to an address in pairs only; marks of Chinese and Japanese sentences end it. */
+const urls = /https?:\/\/(?:[^\s<>"[\]。、，！？；：「」『』（）【】《》〈〉]|\[[^\s<>"[\]]*\](?!\())+/gi;
 
 type Line = {
   readonly text: string;
@@ -76,15 +77,17 @@ function candidateOf(place: Place): Candidate {
   };
 }
 
-const bullet = /^\s*(?:[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
+const bullet = /^\s*(?:=>|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
 /** The start of a list item. Dashes are not among them, since a byline may begin with one. */
 const item = /^\s*(?:[*•►▶]|\d{1,3}[.)])\s/;
 const clean = (text: string): string =>
-  tidy(text)
+  withoutEmphasis(tidy(text).replace(/[\s:|<([–—→»-]+$/, ''))
     .replace(bullet, '')
-    .replace(/^[\s:|>)\]–—-]+/, '')
-    .replace(/[\s:|<([–—→»-]+$/, '')
+    .replace(/^[\s:|>)\]」』）–—-]+/, '')
+    .replace(/[：（「『]$/, '')
     .replace(/^[*_]{1,2}(.+?)[*_]{1,2}$/, '$1');
+/** Mail programs write bold text between asterisks, which are no bullets then. */
+const withoutEmphasis = (text: string): string => text.replace(/^([*_]{1,2})(?=\S)((?:(?!\1).)+)(?<=\S)\1$/, '$2');
 
 /** How a sentence leads to its URL: "The slides are at …", "… is “The slides”, and it can be found at …". */
 const leadIn = /,?(?: and (?:it|they))? (?:is|are|can be (?:found|read|seen|had|downloaded))(?: now| online| available)* (?:at|on|under)$/i;

@@ -48,7 +48,8 @@ describeWith(dovecot, 'a mailbox on a server that', () => {
     });
     return createMailbox({ config, ingest: createIngest(config, metrics), clock: () => new Date(), log: silentLog, metrics });
   }
-  const takeOnce = async (answers: Answers, environment: Record<string, string> = {}) => (await open(answers, environment)).takeOnce(AbortSignal.timeout(60_000));
+  const takeOnce = async (answers: Answers, environment: Record<string, string> = {}) =>
+    (await open(answers, environment)).takeOnce(AbortSignal.timeout(60_000));
   const failureOf = (answers: Answers, environment: Record<string, string> = {}) =>
     takeOnce(answers, environment).then(
       () => '',

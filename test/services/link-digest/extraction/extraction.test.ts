@@ -377,6 +377,7 @@ describe('the links that extract finds in a mail of text', () => {
     ['no line that parts it from what is above', `Beans, for those who have had too much of it\n-----\nHow to cook rice\n${url}`],
     ['Markdown', `- [How to cook rice](${url}), slowly.`],
     ['a title behind the URL', `${url} - How to cook rice`],
+    ['bold text as mail programs write it', `*How to cook rice* <${url}>`],
     ['notes', `How to cook rice [1]\n\nSlowly.\n\n[1] ${url}`],
     ['quoted lines', `> How to cook rice\n> ${url}`],
     ['a sentence that leads to the URL', `How to cook rice is now at\n${url}`],
@@ -395,6 +396,11 @@ describe('the links that extract finds in a mail of text', () => {
     ['https://a.example/Rice_(food)', 'https://a.example/Rice_(food)'],
     ['"https://a.example/rice",', 'https://a.example/rice'],
     ['https://a.example/rice?!', 'https://a.example/rice'],
+    ['[url=https://a.example/rice]rice[/url]', 'https://a.example/rice'],
+    ['[[https://a.example/rice][rice]]', 'https://a.example/rice'],
+    ['https://a.example/rice?filter[kind]=food', 'https://a.example/rice?filter[kind]=food'],
+    ['「https://a.example/rice」を参照。', 'https://a.example/rice'],
+    ['米について：https://a.example/rice。続き', 'https://a.example/rice'],
   ] as const) {
     it(`end where the sentence does: ${written}`, () => expect(inText(written).map(([found]) => found)).to.deep.equal([expected]));
   }
