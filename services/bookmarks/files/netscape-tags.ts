@@ -24,6 +24,8 @@ const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
 
 export function createTokens({ isTag, tag, text }: Handlers) {
   let rest = '';
+  /** What has come since, of a tag that goes on: read together, as each read copies all of the tag. */
+  let more = '';
   /** Belongs to the tag with which `rest` begins. */
   let search: Search | undefined;
   let hasTags = false;
@@ -63,15 +65,22 @@ export function createTokens({ isTag, tag, text }: Handlers) {
     }
   }
 
+  function read(isEnd: boolean): boolean {
+    rest += more;
+    more = '';
+    return consume(isEnd);
+  }
+
   return {
-    write(more: string): void {
-      if (first === '') first = more.trimStart().charAt(0);
-      rest += more;
-      consume(false);
+    write(piece: string): void {
+      if (first === '') first = piece.trimStart().charAt(0);
+      more += piece;
+      if (search && 8 * more.length < rest.length) return;
+      read(false);
     },
     /** @returns whether the file ends within the start tag of a bookmark @throws Problem 400 for CSV and JSON, which bookmark services export as well */
     end(): boolean {
-      const isCut = consume(true);
+      const isCut = read(true);
       if (!hasTags && first !== '' && first !== '<') throw Problems.notBookmarks({ detail: 'It is no HTML: export the bookmarks as HTML.' });
       return isCut;
     },

@@ -33,6 +33,12 @@ describe('the tags of a bookmark file', () => {
         expect(await titlesIn(file)).to.deep.equal(['one']);
       }));
 
+  it('are read in the time of their length in small pieces: each would copy all of a long tag', () =>
+    expectLinearTime(async (parts) => {
+      const file = `<DL><p><DT><A HREF="https://example.org/1" ICON="${'A'.repeat(parts * 400_000)}">one</A>`;
+      expect(await itemsIn(...(file.match(/[^]{1,500}/g) ?? []))).to.have.length(1);
+    }));
+
   it('are the same in whatever pieces the file comes', async () => {
     const whole = await itemsIn(odd);
     expect(whole.filter(({ bookmark }) => bookmark)).to.have.length(4);
