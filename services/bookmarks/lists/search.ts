@@ -1,15 +1,15 @@
 // The grammar of a search: words and "phrases", `-` before a term that must be missing, and `or` between alternatives.
+import { quotationMarks } from '../../platform/postgres/text.ts';
 
 /** A text that the bookmark must contain, or must not contain. */
 export type Term = { readonly text: string; readonly isExcluded: boolean };
 
 const token = /-?"[^"]*"|\S+/g;
-/** Keyboards of phones write these for a straight one. */
-const quotationMarks = /[“”„‟«»]/g;
+const typographic = new RegExp(`[${quotationMarks}]`, 'g');
 
 /** @returns alternatives, none without a term; a bookmark is found when it satisfies all terms of one of them */
 export function readSearch(q: string): readonly (readonly Term[])[] {
-  const tokens = q.replace(quotationMarks, '"').match(token) ?? [];
+  const tokens = q.replace(typographic, '"').match(token) ?? [];
   const isOnlyOr = tokens.every(isOr); // then the word itself is searched
   const alternatives: Term[][] = [[]];
   for (const text of tokens) {

@@ -6,8 +6,8 @@ import { asId, bookmarkMembers, Reference, Tags, trimmed } from '../contract.ts'
 
 const Ids = z
   .array(z.string({ error: 'must be a string' }).transform(asId), { error: 'must be an array' })
-  .min(1)
-  .max(500)
+  .min(1, { error: 'must not be empty' })
+  .max(500, { error: 'must hold at most 500 ids' })
   .meta({ description: 'Ids of bookmarks, 1 to 500; ids that name nothing and repeats are ignored' });
 const literal = <const Action extends string>(action: Action) => z.literal(action).meta({ description: 'The action' });
 const ManyTags = Tags.refine((tags) => tags.length > 0, { error: 'must hold a tag' });

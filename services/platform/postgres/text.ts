@@ -51,9 +51,12 @@ export async function createTextFunctions(client: ClientBase, schema: string): P
 const accents = String.raw`[\u0300-\u036f]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]`;
 const everyAccent = new RegExp(accents, 'g');
 
+/** Typographic quotation marks, as keyboards of phones write them: a search takes them for plain ones. */
+export const quotationMarks = '“”„‟«»‹›';
+
 // These have no decomposition; a sigma at the end of a word is the same letter as elsewhere. Typographic apostrophes, quotation marks and
 // dashes are the plain ones. Each character becomes the one at the same place.
-const special = 'øłđħŧıς‘’‚‛ʼ′“”„‟«»‹›‐–—−';
+const special = `øłđħŧıς‘’‚‛ʼ′${quotationMarks}‐–—−`;
 const plain = `oldhtiσ''''''""""""''----`;
 const plainOf = new Map(Array.from(special, (character, index) => [character, plain.charAt(index)]));
 const spelledOut = { ß: 'ss', æ: 'ae', œ: 'oe' };

@@ -179,7 +179,9 @@ describe('changes of bookmarks', () => {
       const { id } = await catalogue.bookmark();
       const ids = [id, ...Array.from({ length: 499 }, (_, index) => `id ${index}`)];
       expect(await bulk({ action: 'delete', ids })).to.equal(1);
-      expect((await catalogue.post('/api/bookmarks/bulk', { action: 'delete', ids: [...ids, 'x'] })).status).to.equal(400);
+      const faultsOf = async (wrong: readonly string[]) => (await catalogue.post('/api/bookmarks/bulk', { action: 'delete', ids: wrong })).body.errors;
+      expect(await faultsOf([...ids, 'x'])).to.deep.equal({ ids: ['must hold at most 500 ids'] });
+      expect(await faultsOf([])).to.deep.equal({ ids: ['must not be empty'] });
     });
 
     for (const [fault, body] of Object.entries({
