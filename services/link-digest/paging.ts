@@ -34,7 +34,7 @@ export const invalid = (detail: string) => Problems.invalidQuery({ detail });
 
 /** @throws Problem 422 */
 export function readInteger(name: string, text: string, largest: number): number {
-  const number = readNumber(text.trim()) ?? NaN;
+  const number = readNumber(text) ?? NaN;
   if (Number.isInteger(number) && number >= 1 && number <= largest) return number;
   throw invalid(`${name} must be a whole number between 1 and ${largest}`);
 }
