@@ -10,20 +10,23 @@ export const resourceOf = (kind: Kind): Resource => ({ apiVersion, kind, plural:
 
 const Texts = z.record(z.string(), z.string()).catch({});
 
+/** Undefined for what every object inherits, too: a key may be named `constructor`. */
+const textAt = (texts: Readonly<Record<string, string>>, key: string): string | undefined => (Object.hasOwn(texts, key) ? texts[key] : undefined);
+
 /** The data in base64. */
 export const encodedData = (secret: KubeObject): Readonly<Record<string, string>> => Texts.parse(secret['data'] ?? {});
 export const encode = (value: string): string => Buffer.from(value).toString('base64');
 
 /** Undefined when the key is missing, empty, or not text. */
 export function secretText(secret: KubeObject | undefined, key: string): string | undefined {
-  const encoded = secret && encodedData(secret)[key];
+  const encoded = secret && textAt(encodedData(secret), key);
   if (!encoded) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
   const text = bytes.toString('utf8');
   return bytes.equals(Buffer.from(text)) ? text : undefined;
 }
 
-export const configMapText = (configMap: KubeObject | undefined, key: string): string | undefined => Texts.parse(configMap?.['data'] ?? {})[key];
+export const configMapText = (configMap: KubeObject | undefined, key: string): string | undefined => textAt(Texts.parse(configMap?.['data'] ?? {}), key);
 
 export const annotationOf = (object: KubeObject | undefined, name: keyof typeof annotations): string | undefined =>
   object?.metadata.annotations?.[annotations[name]];
