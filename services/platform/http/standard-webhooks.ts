@@ -64,8 +64,16 @@ export function createStandardVerifier(secrets: readonly Secret[], clock: () => 
 
 export type Receiver = { readonly url: string; readonly secrets: readonly Secret[]; readonly timeoutMs: number; readonly clock: () => Date };
 
-/** `status` is undefined when there was no answer. */
-export type PostOutcome = { readonly isAccepted: true } | { readonly isAccepted: false; readonly status: number | undefined; readonly reason: string };
+/** `status` is undefined when there was no answer; `retryAfterMs` is what the receiver asks for. */
+export type PostOutcome =
+  { readonly isAccepted: true } | { readonly isAccepted: false; readonly status: number | undefined; readonly reason: string; readonly retryAfterMs?: number };
+
+/** `Retry-After` has seconds or a date (RFC 9110 §10.2.3). @returns a member that is absent where neither is there */
+function retryAfterOf({ headers }: Response, now: Date): { readonly retryAfterMs?: number } {
+  const written = headers.get('Retry-After') ?? '';
+  const retryAfterMs = /^\d{1,9}$/.test(written) ? 1000 * Number(written) : Date.parse(written) - now.getTime();
+  return retryAfterMs > 0 ? { retryAfterMs } : {};
+}
 
 /** Posts a message and its signatures. A redirect is not followed and counts as a refusal. Never rejects. */
 export async function postStandard({ url, secrets, timeoutMs, clock }: Receiver, message: Message): Promise<PostOutcome> {
@@ -74,7 +82,9 @@ export async function postStandard({ url, secrets, timeoutMs, clock }: Receiver,
   try {
     const response = await fetch(url, { method: 'POST', headers, body: message.body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     await response.body?.cancel();
-    return response.ok ? { isAccepted: true } : { isAccepted: false, status: response.status, reason: `the receiver answered ${response.status}` };
+    if (response.ok) return { isAccepted: true };
+    const { status } = response;
+    return { isAccepted: false, status, reason: `the receiver answered ${status}`, ...retryAfterOf(response, clock()) };
   } catch (error) {
     return { isAccepted: false, status: undefined, reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
   }

@@ -83,7 +83,8 @@ export function startSender(parts: SenderParts) {
     }
     // Postponed also when the channel is unavailable: a message that ends the connection each time must not stay first in line.
     const range = outcome.kind === 'unavailable' ? backOff.channel : pause;
-    await store.postpone(message, outcome.reason, backOffMs(message.attempts, range));
+    const wantedMs = Math.min(outcome.retryAfterMs ?? 0, range.longestMs);
+    await store.postpone(message, outcome.reason, Math.max(backOffMs(message.attempts, range), wantedMs));
     parts.onOutcome?.('retried');
     if (outcome.kind === 'retry') recipients.missed(message, outcome.reason);
   }

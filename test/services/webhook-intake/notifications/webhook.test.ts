@@ -21,6 +21,7 @@ describe('webhooks of events', () => {
   let receiver: Server;
   let url: string;
   let statuses: number[];
+  let retryAfter: string | undefined;
   /** Answers the requests to /hanging. */
   let hanging: (() => void)[];
   let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
@@ -34,7 +35,7 @@ describe('webhooks of events', () => {
       void bodyOf(request).then((body) => {
         if (request.url === '/hanging') return void hanging.push(() => response.writeHead(204).end());
         received.push({ headers: request.headers, body });
-        response.writeHead(statuses.shift() ?? 204).end();
+        response.writeHead(statuses.shift() ?? 204, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end();
       });
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
@@ -45,7 +46,7 @@ describe('webhooks of events', () => {
     receiver.close();
     await database.close();
   });
-  beforeEach(() => ([statuses, hanging, received, running] = [[], [], [], []]));
+  beforeEach(() => ([statuses, hanging, received, running, retryAfter] = [[], [], [], [], undefined]));
   afterEach(async () => {
     for (const { stop } of running) stop.abort();
     await Promise.all(running.map(({ sender }) => sender.ended()));
@@ -57,9 +58,9 @@ describe('webhooks of events', () => {
     const work = createServiceWorker({ database: database.pool, rules, metrics: createMetrics(), log: silentLog });
     await work(Array.from({ length: count }, (_, n) => delivery({ event: 'issues', payload: { action: 'opened', issue: { number: n + 1, title: 'Lamp' } } })));
   }
-  function start(timeoutMs = 2000): void {
+  function start({ timeoutMs = 2000, longestMs = 20 } = {}): void {
     const stop = new AbortController();
-    const channel = { ...createWebhook({ secrets, timeoutMs }), retries: { pause: { firstMs: 10, longestMs: 20 }, giveUpAfterMs: 60_000 } };
+    const channel = { ...createWebhook({ secrets, timeoutMs }), retries: { pause: { firstMs: 10, longestMs }, giveUpAfterMs: 60_000 } };
     const sender = startSender({ store: createNotificationStore(database.pool), channel, maxPerHour: 1, stopping: stop.signal, log: silentLog, pollMs: 20 });
     running.push({ stop, sender });
   }
@@ -103,9 +104,25 @@ describe('webhooks of events', () => {
     ]);
   });
 
+  for (const [what, written, due] of [
+    ['seconds', () => '600', 600],
+    ['a date', () => new Date(Date.now() + 600_000).toUTCString(), 600],
+    ['more than the longest pause', () => '999999', 1800],
+    ['neither', () => 'soon', 0],
+  ] as const)
+    it(`are tried again when the receiver asks for it: Retry-After has ${what}`, async () => {
+      [statuses, retryAfter] = [[503], written()];
+      await deliver(1);
+      start({ longestMs: 1_800_000 });
+      const waiting = `select extract(epoch from due_at - clock_timestamp())::float8 as seconds from outbox_messages where last_error is not null`;
+      await eventually(async () => (await database.rows(waiting)).length === 1);
+      const [row] = await database.rows(waiting);
+      expect(memberAt(row, 'seconds')).to.be.closeTo(due, 30);
+    });
+
   it('reach a receiver while another one hangs, which is sent the rest once it answers', async () => {
     await deliver(12, [url.replace('hook', 'hanging'), url]);
-    start(60_000);
+    start({ timeoutMs: 60_000 });
     await eventually(() => received.length === 12);
     expect(hanging.length).to.be.within(1, 5);
     await eventually(async () => {
