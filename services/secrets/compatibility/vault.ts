@@ -6,7 +6,7 @@ import { throwingGuard } from '../../platform/http/credentials.ts';
 import { answer, type AnyRoute, Content, rawBody, route } from '../../platform/http/route.ts';
 import { isObject, jsonIn, named, parseJson } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
-import { queryBoolean } from '../../platform/schema.ts';
+import { textFor } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { notFound, type SecretReader } from '../consumer/reader.ts';
 import { expiryOfToken, isToken, secondsUntil } from '../consumer/account-tokens.ts';
@@ -59,7 +59,10 @@ type VaultParts = { readonly reader: SecretReader; readonly clock: () => Date };
 
 export const vaultRoutes = (parts: VaultParts): AnyRoute[] => [
   ...(parts.reader.takesTokens ? accountLogin(parts) : []),
-  ...[...loginReads(parts), ...secretReads(parts), ...otherRequests(parts)].map((one) => ({ ...one, ...ofVault(parts.reader) })),
+  ...[...loginReads(parts), ...(parts.reader.takesTokens ? logout(parts) : []), ...secretReads(parts), ...otherRequests(parts)].map((one) => ({
+    ...one,
+    ...ofVault(parts.reader),
+  })),
 ];
 
 /** An envelope as Vault has it around `data`, which is JSON text: a value is given as it was stored, to the last digit of a number. */
@@ -113,6 +116,24 @@ const accountLogin = ({ reader, clock }: VaultParts) =>
         const auth = { ...token, lease_duration: ttlOf(data.jwt, clock), renewable: false, token_type: 'service', orphan: true, num_uses: 0 };
         const nothing = { lease_id: '', renewable: false, lease_duration: 0, data: null, wrap_info: null, warnings: null };
         return answer(200, { request_id: requestId, ...nothing, auth }, unkept);
+      },
+    }),
+  );
+
+const logout = ({ reader }: VaultParts) =>
+  (['post', 'put'] as const).map((method) =>
+    route({
+      method,
+      path: '/v1/auth/token/revoke-self',
+      operationId: method === 'post' ? 'vaultLogOut' : 'vaultLogOutByPut',
+      summary: 'The end of a login, by which clients leave',
+      description: 'Nothing is revoked: the token of a ServiceAccount runs out by itself. A key stays valid, so it is refused.',
+      answers: { 204: null },
+      problems: [Common.forbidden],
+      async handle({ headers }) {
+        await requireKey(reader, headers);
+        if (!isToken(tokenIn(headers))) throw permissionDenied();
+        return answer(204, null);
       },
     }),
   );
@@ -191,6 +212,10 @@ function secretReads({ reader }: VaultParts) {
   ];
 }
 
+/** What Go's `ParseBool` reads, by which Vault reads its parameters. */
+const booleans = new Map([...['1', 't', 'true'].map((text) => [text, true] as const), ...['0', 'f', 'false'].map((text) => [text, false] as const)]);
+const vaultBoolean = textFor((text) => booleans.get(text.toLowerCase()), 'must be true or false').meta({ override: { type: 'boolean' } });
+
 const metadata = (reader: SecretReader, path: `/${string}`) =>
   route({
     method: 'get',
@@ -199,7 +224,7 @@ const metadata = (reader: SecretReader, path: `/${string}`) =>
     summary: 'The facts of a secret, or with list=true the names below a path',
     description: 'Names are listed up to the next slash, as folders are. Only secrets with an active version are listed.',
     params: path.endsWith('path}') ? OfSecret : OfEnvironment.extend({ path: Path.optional() }),
-    query: z.object({ list: queryBoolean.optional().describe('Whether names are listed') }),
+    query: z.object({ list: vaultBoolean.optional().describe('Whether names are listed') }),
     answers: { 200: Envelope },
     problems: [Common.forbidden, Common.notFound, Common.unavailable],
     async handle({ headers, params, query, requestId }) {

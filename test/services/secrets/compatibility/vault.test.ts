@@ -160,7 +160,8 @@ describe('reads in the form of Vault', () => {
     await put('team/off', { isEnabled: false });
     const keys = async (path: string) => ((await get(path)).body as { data: { keys: string[] } }).data.keys;
     expect(await keys('/local/metadata?list=true')).to.deep.equal(['db', 'team/', 'teams']);
-    expect(await keys('/local/metadata/?list=true')).to.deep.equal(['db', 'team/', 'teams']);
+    for (const yes of ['1', 't', 'TRUE']) expect(await keys(`/local/metadata/?list=${yes}`), yes).to.deep.equal(['db', 'team/', 'teams']);
+    expect(await get('/local/metadata/db?list=0')).to.have.property('status', 200);
     expect(await keys('/local/metadata/team?list=true')).to.deep.equal(['a', 'b/']);
     expect(await keys('/local/metadata/team/b/?list=true')).to.deep.equal(['c', 'd']);
     expect((await get('/local/metadata/db')).body).to.deep.nested.include({ 'data.current_version': 1, 'data.versions.1.destroyed': false });

@@ -280,6 +280,14 @@ describeWith(kubernetes, 'reads with the token of a ServiceAccount', () => {
       }
     });
 
+    it('end with the logout of Vault, which revokes nothing, and which a key is refused', async () => {
+      const { key } = await newApplication(service.url);
+      const jwt = await cluster.tokenOf();
+      const logOut = (method: string, token: string) => call(service.url, { method, path: '/v1/auth/token/revoke-self', headers: { 'X-Vault-Token': token } });
+      expect((await Promise.all([logOut('POST', jwt), logOut('PUT', jwt)])).map(({ status }) => status)).to.deep.equal([204, 204]);
+      expect((await Promise.all([logOut('POST', key), logOut('POST', 'x.y.z')])).map(({ status }) => status)).to.deep.equal([403, 403]);
+    });
+
     it('begin with the login of node-vault, as its users have it', async () => {
       const client = nodeVault({ endpoint: service.url });
       await client.kubernetesLogin({ mount_point: 'kubernetes', role: 'any', jwt: await cluster.tokenOf() });
