@@ -118,7 +118,8 @@ describe('GET /api/bookmarks?q=', () => {
   it('takes typographic quotation marks, apostrophes and dashes for plain ones, in both', async () => {
     await catalogue.bookmark({ title: 'Don’t panic – a “guide”' });
     await catalogue.bookmark({ title: "It's plain" });
-    for (const q of ["don't", 'don’t panic', 'panic - a', '„don’t panic“', '«panic –»', '‹panic –›']) expect(await find(q), q).to.deep.equal(['Don’t panic – a “guide”']);
+    for (const q of ["don't", 'don’t panic', 'panic - a', '„don’t panic“', '«panic –»', '‹panic –›'])
+      expect(await find(q), q).to.deep.equal(['Don’t panic – a “guide”']);
     expect(await find('it’s')).to.deep.equal(["It's plain"]);
     expect(await find('plain -“panic –”')).to.deep.equal(["It's plain"]);
   });

@@ -80,7 +80,19 @@ describe('GET /api/links', () => {
       });
 
     for (const parameters of [
-      ...['status=1', 'status=0', 'status=Liked,Awaiting', 'sort=score', 'sort=priority%20desc', 'page=-1', 'page=1.5', 'page=two', 'page=%2B1', 'page=+1', 'per_page=%205%20'],
+      ...[
+        'status=1',
+        'status=0',
+        'status=Liked,Awaiting',
+        'sort=score',
+        'sort=priority%20desc',
+        'page=-1',
+        'page=1.5',
+        'page=two',
+        'page=%2B1',
+        'page=+1',
+        'per_page=%205%20',
+      ],
       ...['page=99999999999999999999', 'per_page=101', 'per_page=-5', 'per_page=x', 'per_page=0x10', 'per_page=%00'],
     ])
       it(`answers 422 for ${parameters}`, async () => expect((await running.get(`/api/links?${parameters}`)).status).to.equal(422));
