@@ -24,7 +24,7 @@ const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
 
 export function createTokens({ isTag, tag, text }: Handlers) {
   let rest = '';
-  /** What has come since, of a tag that goes on: read together, as each read copies all of the tag. */
+  /** Later pieces of a tag that goes on. They are read together, since each read copies all of the tag. */
   let more = '';
   /** Belongs to the tag with which `rest` begins. */
   let search: Search | undefined;

@@ -212,7 +212,7 @@ function secretReads({ reader }: VaultParts) {
   ];
 }
 
-/** What Go's `ParseBool` reads, by which Vault reads its parameters. */
+/** Vault reads its parameters by Go's `ParseBool`. */
 const booleans = new Map([...['1', 't', 'true'].map((text) => [text, true] as const), ...['0', 'f', 'false'].map((text) => [text, false] as const)]);
 const vaultBoolean = textFor((text) => booleans.get(text.toLowerCase()), 'must be true or false').meta({ override: { type: 'boolean' } });
 
