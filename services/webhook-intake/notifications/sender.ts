@@ -83,8 +83,7 @@ export function startSender(parts: SenderParts) {
     }
     // Postponed also when the channel is unavailable: a message that ends the connection each time must not stay first in line.
     const range = outcome.kind === 'unavailable' ? backOff.channel : pause;
-    const wantedMs = Math.min(outcome.retryAfterMs ?? 0, range.longestMs);
-    await store.postpone(message, outcome.reason, Math.max(backOffMs(message.attempts, range), wantedMs));
+    await store.postpone(message, outcome.reason, pauseMs(message.attempts, range, outcome.retryAfterMs));
     parts.onOutcome?.('retried');
     if (outcome.kind === 'retry') recipients.missed(message, outcome.reason);
   }
@@ -134,6 +133,10 @@ function createRecipients(log: Log) {
     },
   };
 }
+
+/** As long as the receiver asks for, within the back-off. */
+const pauseMs = (attempts: number, range: BackOffRange, retryAfterMs = 0): number =>
+  Math.max(backOffMs(attempts, range), Math.min(retryAfterMs, range.longestMs));
 
 type SendsOptions = {
   /** False for receivers of events: one says nothing of another, so the others do not wait for one that takes long. */
