@@ -1,7 +1,6 @@
 // A direct source as the file of sources declares it: verification and reading by its members.
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
-import type { Secret } from '../../platform/config/secret.ts';
 import { createSignatures } from '../../platform/http/signatures.ts';
 import { standardHeaders, svixId } from '../../platform/http/standard-webhooks.ts';
 import { memberAt, pointerPath } from '../../platform/json.ts';
@@ -139,11 +138,11 @@ const described = 'A secret of the source, as the file of sources names it.';
 const tokenOf = ({ header, prefix, inQuery }: Token): Verification => ({
   by: 'credential',
   inQuery,
-  createGuard: (secrets: readonly Secret[]) =>
+  createGuard: (secrets, setting) =>
     credentialGuard(secrets, {
       header,
       description: described,
-      forms: [`${header}: ${prefix}<value>`, ...(inQuery ? ['?token=<value>'] : [])],
+      forms: [`${header}: ${prefix}<secret of ${setting}>`, ...(inQuery ? [`?token=<secret of ${setting}>`] : [])],
       present(headers, query) {
         const inHeader = headerOf(headers, header);
         const given = [
@@ -159,11 +158,11 @@ const tokenOf = ({ header, prefix, inQuery }: Token): Verification => ({
 const basic: Verification = {
   by: 'credential',
   inQuery: false,
-  createGuard: (secrets) =>
+  createGuard: (secrets, setting) =>
     credentialGuard(secrets, {
       header: 'Authorization',
       description: described,
-      forms: ['Authorization: Basic <value>'],
+      forms: [`Authorization: Basic <secret of ${setting}>`],
       challenge: 'Basic realm="signalbox"',
       present({ authorization }) {
         const [, encoded] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '') ?? [];

@@ -31,8 +31,7 @@ export function createSourceRoutes(configured: readonly ConfiguredSource[], part
 /** Where the credential does not depend on the body it is looked at first. */
 function areaOf({ source: { name, verification, setting = settingOf(name) }, secrets }: ConfiguredSource): Area[] {
   if (verification.by !== 'credential') return [];
-  const guard = verification.createGuard(secrets);
-  return [{ prefix: `/${name}`, guard: { ...guard, forms: guard.forms.map((form) => form.replace('<value>', `<secret of ${setting}>`)) } }];
+  return [{ prefix: `/${name}`, guard: verification.createGuard(secrets, setting) }];
 }
 
 type RouteParts = SourceParts & { readonly memory: NonNullable<RawBody['memory']> };
@@ -62,7 +61,7 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, me
       handle: async (request) => answer(202, await receive(source, request)),
     });
   const { header, meaning, otherHeaders = {}, orToken } = verification;
-  const verify = createVerifier(verification, secrets, clock);
+  const verify = createVerifier(verification, { secrets, setting, clock });
   return route({
     method: 'post',
     path: `/${name}`,
@@ -84,9 +83,11 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, me
   });
 }
 
-function createVerifier({ header, createVerifier: create, orToken }: SignatureVerification, secrets: readonly Secret[], clock: () => Date) {
+type VerifierParts = { readonly secrets: readonly Secret[]; readonly setting: string; readonly clock: () => Date };
+
+function createVerifier({ header, createVerifier: create, orToken }: SignatureVerification, { secrets, setting, clock }: VerifierParts) {
   const verify = create(secrets, clock);
-  const guard = orToken ? sharedToken.createGuard(secrets) : undefined;
+  const guard = orToken ? sharedToken.createGuard(secrets, setting) : undefined;
   return async (body: Buffer, headers: IncomingHttpHeaders, token: string | undefined): Promise<Verified> => {
     if (headers[header.toLowerCase()] !== undefined || !guard) return verify(body, headers);
     return (await guard.check(headers, token === undefined ? '' : `token=${encodeURIComponent(token)}`)) === undefined ? 'wrong' : 'valid';

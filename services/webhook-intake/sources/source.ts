@@ -72,7 +72,8 @@ export type Verification =
       readonly by: 'credential';
       /** Whether it may come as `token` in the query. */
       readonly inQuery: boolean;
-      readonly createGuard: (secrets: readonly Secret[]) => Guard;
+      /** @param setting has the secrets; the 401 names it */
+      readonly createGuard: (secrets: readonly Secret[], setting: string) => Guard;
     };
 
 export type SignatureVerification = Extract<Verification, { readonly by: 'signature' }>;
@@ -130,11 +131,11 @@ const tokenHeader = 'X-Source-Token';
 export const sharedToken: Extract<Verification, { readonly by: 'credential' }> = {
   by: 'credential',
   inQuery: true,
-  createGuard: (secrets) =>
+  createGuard: (secrets, setting) =>
     credentialGuard(secrets, {
       header: tokenHeader,
       description: 'A value of the setting of the source, such as `Sources__HealthchecksSecrets`.',
-      forms: [`${tokenHeader}: <value>`, '?token=<value>'],
+      forms: [`${tokenHeader}: <secret of ${setting}>`, `?token=<secret of ${setting}>`],
       present(headers, query) {
         const inQuery = parseQuery(query, undefined, undefined, { maxKeys: 0 })['token'];
         const given = [headers[tokenHeader.toLowerCase()] ?? [], inQuery ?? []].flat();
@@ -147,11 +148,11 @@ export const sharedToken: Extract<Verification, { readonly by: 'credential' }> =
 export const authorizationValue: Verification = {
   by: 'credential',
   inQuery: false,
-  createGuard: (secrets) =>
+  createGuard: (secrets, setting) =>
     credentialGuard(secrets, {
       header: 'Authorization',
       description: 'The header as it was entered at the source: a value of its setting, such as `Sources__AppveyorSecrets`.',
-      forms: ['Authorization: <value>'],
+      forms: [`Authorization: <secret of ${setting}>`],
       present: ({ authorization }) => authorization,
     }),
 };
