@@ -159,8 +159,19 @@ function wikiForm(payload: JsonObject): JsonObject {
   const page = textAt(payload, 'page');
   const repositoryUrl = textAt(payload, 'repository', 'html_url');
   if (page === undefined) return payload;
-  const url = repositoryUrl && { html_url: `${repositoryUrl}/wiki/${page.split('/').map(encodeURIComponent).join('/')}` };
-  return { pages: [{ page_name: page, title: page, summary: payload['comment'], action: payload['action'], ...url }], ...payload };
+  const url = URL.parse(`${repositoryUrl}/wiki/${page}`);
+  const title = page.split('/').map(wikiTitle).join('/');
+  return { pages: [{ page_name: page, title, summary: payload['comment'], action: payload['action'], ...(url && { html_url: url.href }) }], ...payload };
+}
+
+// A page is named as its address has it, with dashes for spaces but where it ends with ".-". services/wiki/wiki_path.go
+function wikiTitle(name: string): string {
+  const spaced = name.endsWith('.-') ? name.slice(0, -2) : name.replaceAll('-', ' ');
+  try {
+    return decodeURIComponent(spaced.replaceAll('+', ' '));
+  } catch {
+    return name; // one of an older release, which names it by its title
+  }
 }
 
 function issueForm(payload: JsonObject): JsonObject {

@@ -118,7 +118,13 @@ const titles = [
   'head_branch',
 ];
 /** The account of an event without a repository. */
-const accounts = [['organization'], ['installation', 'account'], ['enterprise']];
+const accounts = [['organization'], ['installation', 'account'], ['enterprise'], ['package', 'owner']];
+/** Of a package. */
+const versions = [
+  ['package', 'version'],
+  ['package', 'package_version', 'version'],
+  ['registry_package', 'package_version', 'version'],
+];
 /** Where an event that renames or transfers has the name from before. */
 const formerNames = [
   ['repository', 'name', 'from'],
@@ -159,10 +165,12 @@ type Titled = Pick<Told, 'sender'> & { readonly called: string | undefined; read
 function linesOf(payload: unknown, { sender, called, first }: Titled): string {
   const result = first(['conclusion', 'state']) ?? textAt(payload, 'state') ?? textAt(payload, 'build', 'status');
   const member = textAt(payload, 'member', 'login');
+  const version = firstOf(versions.map((place) => textAt(payload, ...place)));
   const former = firstOf(formerNames.map((place) => textAt(payload, 'changes', ...place)));
   return [
     sender !== null && `By ${sender}`,
     member !== undefined && member !== called && `Member: ${member}`,
+    version !== undefined && `Version: ${version}`,
     former !== undefined && `Formerly: ${former}`,
     result !== undefined && `State: ${result}`,
     first(['body', 'description', 'message']),

@@ -50,12 +50,12 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
     }
   }
 
-  /** @throws NotFound for 404, with the path in its message */
+  /** @throws NotFound for 404 and 410, with the path in its message */
   async function read(path: string, deadline: AbortSignal): Promise<Response> {
     const response = await ask('GET', path, deadline);
     if (response.ok) return response;
     const message = await refusalOf(path.replace(/\?.*/, ''), response);
-    throw response.status === 404 ? new NotFound(message) : new Error(message);
+    throw [404, 410].includes(response.status) ? new NotFound(message) : new Error(message);
   }
 
   return {
@@ -67,7 +67,7 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
     },
 
     /**
-     * The objects of a list, page by page; the list itself, or the one in an object beside its count.
+     * The objects of a list, page by page; the list itself, or the one in an object beside its count. Gitea has null for some that are empty.
      * @throws NotFound
      */
     async *pages(path: string, parameters: Readonly<Record<string, string>>, deadline: AbortSignal): AsyncGenerator<JsonObject[], undefined> {
@@ -79,7 +79,7 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
         const body: unknown = await response.json();
         yield z
           .array(z.unknown())
-          .parse(isObject(body) ? Object.values(body).find(Array.isArray) : body)
+          .parse((isObject(body) ? Object.values(body).find(Array.isArray) : body) ?? [])
           .filter(isObject);
       }
       return undefined;

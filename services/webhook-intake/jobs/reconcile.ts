@@ -92,7 +92,7 @@ async function reconcileOne({ repositoryId, name, reconciledAt }: Repository, pa
   const write = createWriter(repository, parts);
   const path = `repos/${textAt(repository, 'full_name') ?? name}`;
   let changed = await write([{ table: typedTables.repositories, event: 'repository', members: {} }]);
-  for await (const found of objectsOf({ api, path, since, log: parts.log }, deadline)) changed += await write(found);
+  for await (const found of objectsOf({ api, path, repository, since, log: parts.log }, deadline)) changed += await write(found);
   changed += await write(await branchesOf({ ...parts, path, repositoryId }, deadline));
   parts.log.debug({ forge: host, repository: name, changed }, 'repository reconciled');
   return changed;
@@ -136,22 +136,32 @@ function createWriter(repository: JsonObject, { api, database, host, begunAt }: 
   };
 }
 
-type ListParts = { readonly api: ForgeApi; readonly path: string; readonly since: Date; readonly log: Log };
+type ListParts = { readonly api: ForgeApi; readonly path: string; readonly repository: JsonObject; readonly since: Date; readonly log: Log };
+
+/** Pages of a list of the repository. Gitea has no list where a unit is switched off, as issues are in a fork, or nothing was pushed yet; GitHub none of such issues. */
+async function* pagesOf({ api, path, repository }: ListParts, list: string, query: Readonly<Record<string, string>>, deadline: AbortSignal) {
+  const lacksLists = repository['empty'] === true || ['has_issues', 'has_pull_requests'].some((unit) => repository[unit] === false);
+  try {
+    yield* api.pages(`${path}/${list}`, query, deadline);
+  } catch (error) {
+    if (!(error instanceof NotFound && lacksLists)) throw error;
+  }
+}
 
 /** Issues, comments, pull requests, releases and runs that changed since, page by page. */
 async function* objectsOf(parts: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
-  const { api, path, since } = parts;
+  const { api, since } = parts;
   const changedSince = { since: since.toISOString(), sort: 'updated', direction: 'asc' };
   // Both forges list pull requests among the issues; Gitea leaves them out when asked for issues only.
-  for await (const page of api.pages(`${path}/issues`, { ...changedSince, state: 'all', type: 'issues' }, deadline))
+  for await (const page of pagesOf(parts, 'issues', { ...changedSince, state: 'all', type: 'issues' }, deadline))
     yield page.filter((issue) => !issue['pull_request']).map((issue) => ({ table: typedTables.issues, event: 'issues', members: { issue } }));
-  for await (const page of api.pages(`${path}/issues/comments`, changedSince, deadline)) yield page.map((comment) => commentFound('issue_comment', comment));
+  for await (const page of pagesOf(parts, 'issues/comments', changedSince, deadline)) yield page.map((comment) => commentFound('issue_comment', comment));
   // Gitea has no list of the comments of all reviews.
   if (!api.isGitea)
-    for await (const page of api.pages(`${path}/pulls/comments`, changedSince, deadline))
+    for await (const page of pagesOf(parts, 'pulls/comments', changedSince, deadline))
       yield page.map((comment) => commentFound('pull_request_review_comment', comment));
   yield* pullRequestsOf(parts, deadline);
-  for await (const page of api.pages(`${path}/releases`, {}, deadline)) {
+  for await (const page of pagesOf(parts, 'releases', {}, deadline)) {
     yield page.map((release) => ({ table: typedTables.releases, event: 'release', members: { release } }));
     // Newest first, without a time of change; retention keeps fewer than a page.
     break;
@@ -167,9 +177,10 @@ function commentFound(event: string, comment: JsonObject): Found {
 }
 
 /** The list has no time filter, and lacks members of the single object. */
-async function* pullRequestsOf({ api, path, since }: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
+async function* pullRequestsOf(parts: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
+  const { api, path, since } = parts;
   const newestFirst = { state: 'all', ...(api.isGitea ? { sort: 'recentupdate' } : { sort: 'updated', direction: 'desc' }) };
-  for await (const page of api.pages(`${path}/pulls`, newestFirst, deadline)) {
+  for await (const page of pagesOf(parts, 'pulls', newestFirst, deadline)) {
     const changed = page.filter((pull) => isSince(pull, 'updated_at', since));
     for (const { number } of changed) {
       const pull = await api.object(`${path}/pulls/${String(number)}`, deadline);

@@ -159,6 +159,20 @@ describe('payloads of Gitea and Forgejo', () => {
     const pages = memberAt(translateFrom('wiki', 'wiki', payload).payload, 'pages');
     expect(pages).to.have.nested.property('[0].html_url', 'https://f.test/acme/widget/wiki/Guide/First%20steps');
   });
+  it('names a page of the wiki by its title, and links it as its address has it', () => {
+    for (const [page, title, address] of [
+      ['%C3%9Cber-uns%2FSeite', 'Über uns/Seite', '%C3%9Cber-uns%2FSeite'],
+      ['a+b%2Fc-d.-', 'a b/c-d', 'a+b%2Fc-d.-'],
+      ['100%25+Free', '100% Free', '100%25+Free'],
+      ['100% free', '100% free', '100%%20free'],
+      ['Über uns', 'Über uns', '%C3%9Cber%20uns'],
+    ] as const) {
+      const payload = { action: 'created', page, repository: { html_url: 'https://f.test/acme/widget' } };
+      const pages = memberAt(translateFrom('wiki', 'wiki', payload).payload, 'pages');
+      expect(pages, page).to.have.nested.property('[0].title', title);
+      expect(pages, page).to.have.nested.property('[0].html_url', `https://f.test/acme/widget/wiki/${address}`);
+    }
+  });
   it('has the short name of a ref that Forgejo names in full', () => {
     const ref = (full: string) => memberAt(translateFrom('create', 'create', { ref: full, ref_type: 'branch' }).payload, 'ref');
     expect([ref('refs/heads/feature/x'), ref('refs/tags/v1'), ref('main')]).to.deep.equal(['feature/x', 'v1', 'main']);

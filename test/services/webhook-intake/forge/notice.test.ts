@@ -66,6 +66,7 @@ describe('the notice of a forge event', () => {
     ['[railway] team edited: lamps', { organization: { login: 'railway' }, team: { name: 'lamps' } }],
     ['[railway] team edited', { installation: { account: { login: 'railway' } } }],
     ['[railways] team edited', { enterprise: { slug: 'railways' } }],
+    ['[railway] team edited: lamp', { package: { name: 'lamp', owner: { login: 'railway' } } }],
   ];
   for (const [title, payload] of accounts) {
     it(`names the account of an event without a repository: ${title}`, () =>
@@ -77,6 +78,8 @@ describe('the notice of a forge event', () => {
     ['By ada\nFormerly: lamps', { changes: { repository: { name: { from: 'lamps' } } } }],
     ['By ada\nFormerly: bea', { changes: { owner: { from: { user: { login: 'bea' } } } } }],
     ['By ada\nFormerly: tram', { changes: { login: { from: 'tram' } } }],
+    ['By ada\nVersion: 1.2', { package: { name: 'lamp', version: '1.2' } }],
+    ['By ada\nVersion: 1.3', { registry_package: { name: 'lamp', package_version: { version: '1.3' } } }],
     ['By ada\nState: errored', { build: { status: 'errored', error: {} } }],
   ];
   for (const [text, payload] of texts) {

@@ -43,6 +43,7 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
   };
   let shown = { ...state, repository };
   let number = 0;
+  let removed: readonly string[] = [];
 
   const zeros = '0'.repeat(40);
   const pushed = () => Object.assign(repository, { updated_at: now(), ...(isGithub && { pushed_at: Math.floor(second / 1000) }) });
@@ -158,6 +159,14 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
 
     asked: () => requests,
 
+    created: () => ({ action: 'created', repository, sender }),
+
+    /** The repository has these members, and the API none of these lists: GitHub answers 410, the others 404. */
+    remove(members: Json, paths: readonly string[]): void {
+      Object.assign(repository, members);
+      removed = paths;
+    },
+
     truth: () => ({
       repositories: [{ full_name: 'railway/signals', private: false, default_branch: 'main' }],
       branches: [...state.branches].map(([name, sha]) => ({ name, sha })).sort((one, other) => (one.name < other.name ? -1 : 1)),
@@ -195,12 +204,15 @@ export function createForgeWithHistory({ dialect, host, seed }: { readonly diale
       const pull = shown.pulls.find((one) => path === `/pulls/${String(one['number'])}`);
       if (pull) return void answer(200, pull);
       const list = lists[path]?.();
+      if (removed.includes(path)) return void answer(isGithub ? 410 : 404, {});
       if (!list) return void answer(404, {});
       const size = Number(searchParams.get(isGithub ? 'per_page' : 'limit'));
       const page = Number(searchParams.get('page'));
       const link = page * size < list.length ? { link: `<https://elsewhere.example${pathname}?page=${page + 1}>; rel="next"` } : {};
       const items = list.slice((page - 1) * size, page * size);
-      answer(200, path === '/actions/runs' ? { total_count: list.length, workflow_runs: items } : items, link);
+      // Gitea has null where Go has no list.
+      const listed = items.length === 0 && path === '/branches' && !isGithub ? null : items;
+      answer(200, path === '/actions/runs' ? { total_count: list.length, workflow_runs: items } : listed, link);
     }) satisfies RequestListener,
   };
 }

@@ -107,6 +107,27 @@ describe('reconciliation with the API of the forge', () => {
         expect(await unnamed()).to.deep.equal([]);
       });
 
+      it('takes what there is of a repository whose issues are switched off', async () => {
+        await deliver(forge.history(1, 1));
+        forge.history(60, 0);
+        forge.remove({ has_issues: false }, ['/issues', '/issues/comments']);
+        expect((await run()).failed).to.equal(0);
+        const [{ branches, pulls, runs }, truth] = [await sees(), forge.truth()];
+        expect({ branches, pulls, runs }).to.deep.equal({ branches: truth.branches, pulls: truth.pulls, runs: truth.runs });
+      });
+
+      it('takes a repository to which nothing was pushed', async () => {
+        await deliver([{ event: 'repository', payload: forge.created(), at: now }]);
+        forge.remove({ empty: true }, ['/pulls']);
+        expect((await run()).failed).to.equal(0);
+      });
+
+      it('fails when a list is missing that the repository has', async () => {
+        await deliver(forge.history(20, 1));
+        forge.remove({ has_issues: true }, ['/issues']);
+        expect(await run().catch((error: unknown) => error)).to.be.instanceOf(AggregateError);
+      });
+
       it('asks for a repository at most as often as the setting says', async () => {
         await deliver(forge.history(20, 1));
         await run();
