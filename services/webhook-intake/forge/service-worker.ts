@@ -119,7 +119,7 @@ const titles = [
 ];
 /** The account of an event without a repository. */
 const accounts = [['organization'], ['installation', 'account'], ['enterprise'], ['package', 'owner']];
-/** Of a package. */
+/** Where a package has its version. */
 const versions = [
   ['package', 'version'],
   ['package', 'package_version', 'version'],

@@ -92,7 +92,7 @@ async function reconcileOne({ repositoryId, name, reconciledAt }: Repository, pa
   const write = createWriter(repository, parts);
   const path = `repos/${textAt(repository, 'full_name') ?? name}`;
   let changed = await write([{ table: typedTables.repositories, event: 'repository', members: {} }]);
-  for await (const found of objectsOf({ api, path, repository, since, log: parts.log }, deadline)) changed += await write(found);
+  for await (const found of objectsOf({ api, path, repository, since, log: parts.log, deadline })) changed += await write(found);
   changed += await write(await branchesOf({ ...parts, path, repositoryId }, deadline));
   parts.log.debug({ forge: host, repository: name, changed }, 'repository reconciled');
   return changed;
@@ -136,10 +136,17 @@ function createWriter(repository: JsonObject, { api, database, host, begunAt }: 
   };
 }
 
-type ListParts = { readonly api: ForgeApi; readonly path: string; readonly repository: JsonObject; readonly since: Date; readonly log: Log };
+type ListParts = {
+  readonly api: ForgeApi;
+  readonly path: string;
+  readonly repository: JsonObject;
+  readonly since: Date;
+  readonly log: Log;
+  readonly deadline: AbortSignal;
+};
 
 /** Pages of a list of the repository. Gitea has no list where a unit is switched off, as issues are in a fork, or nothing was pushed yet; GitHub none of such issues. */
-async function* pagesOf({ api, path, repository }: ListParts, list: string, query: Readonly<Record<string, string>>, deadline: AbortSignal) {
+async function* pagesOf({ api, path, repository, deadline }: ListParts, list: string, query: Readonly<Record<string, string>>) {
   const lacksLists = repository['empty'] === true || ['has_issues', 'has_pull_requests'].some((unit) => repository[unit] === false);
   try {
     yield* api.pages(`${path}/${list}`, query, deadline);
@@ -149,24 +156,23 @@ async function* pagesOf({ api, path, repository }: ListParts, list: string, quer
 }
 
 /** Issues, comments, pull requests, releases and runs that changed since, page by page. */
-async function* objectsOf(parts: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
+async function* objectsOf(parts: ListParts): AsyncGenerator<Found[], undefined> {
   const { api, since } = parts;
   const changedSince = { since: since.toISOString(), sort: 'updated', direction: 'asc' };
   // Both forges list pull requests among the issues; Gitea leaves them out when asked for issues only.
-  for await (const page of pagesOf(parts, 'issues', { ...changedSince, state: 'all', type: 'issues' }, deadline))
+  for await (const page of pagesOf(parts, 'issues', { ...changedSince, state: 'all', type: 'issues' }))
     yield page.filter((issue) => !issue['pull_request']).map((issue) => ({ table: typedTables.issues, event: 'issues', members: { issue } }));
-  for await (const page of pagesOf(parts, 'issues/comments', changedSince, deadline)) yield page.map((comment) => commentFound('issue_comment', comment));
+  for await (const page of pagesOf(parts, 'issues/comments', changedSince)) yield page.map((comment) => commentFound('issue_comment', comment));
   // Gitea has no list of the comments of all reviews.
   if (!api.isGitea)
-    for await (const page of pagesOf(parts, 'pulls/comments', changedSince, deadline))
-      yield page.map((comment) => commentFound('pull_request_review_comment', comment));
-  yield* pullRequestsOf(parts, deadline);
-  for await (const page of pagesOf(parts, 'releases', {}, deadline)) {
+    for await (const page of pagesOf(parts, 'pulls/comments', changedSince)) yield page.map((comment) => commentFound('pull_request_review_comment', comment));
+  yield* pullRequestsOf(parts);
+  for await (const page of pagesOf(parts, 'releases', {})) {
     yield page.map((release) => ({ table: typedTables.releases, event: 'release', members: { release } }));
     // Newest first, without a time of change; retention keeps fewer than a page.
     break;
   }
-  yield* runsOf(parts, deadline);
+  yield* runsOf(parts);
 }
 
 /** A comment names its issue or pull request by address only. */
@@ -177,10 +183,10 @@ function commentFound(event: string, comment: JsonObject): Found {
 }
 
 /** The list has no time filter, and lacks members of the single object. */
-async function* pullRequestsOf(parts: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
-  const { api, path, since } = parts;
+async function* pullRequestsOf(parts: ListParts): AsyncGenerator<Found[], undefined> {
+  const { api, path, since, deadline } = parts;
   const newestFirst = { state: 'all', ...(api.isGitea ? { sort: 'recentupdate' } : { sort: 'updated', direction: 'desc' }) };
-  for await (const page of pagesOf(parts, 'pulls', newestFirst, deadline)) {
+  for await (const page of pagesOf(parts, 'pulls', newestFirst)) {
     const changed = page.filter((pull) => isSince(pull, 'updated_at', since));
     for (const { number } of changed) {
       const pull = await api.object(`${path}/pulls/${String(number)}`, deadline);
@@ -191,7 +197,7 @@ async function* pullRequestsOf(parts: ListParts, deadline: AbortSignal): AsyncGe
   return undefined;
 }
 
-async function* runsOf({ api, path, since, log }: ListParts, deadline: AbortSignal): AsyncGenerator<Found[], undefined> {
+async function* runsOf({ api, path, since, log, deadline }: ListParts): AsyncGenerator<Found[], undefined> {
   const begun = new Date(since.getTime() - runsMs);
   const query: Record<string, string> = api.isGitea ? {} : { created: `>=${begun.toISOString()}` };
   try {
