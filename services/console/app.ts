@@ -119,7 +119,7 @@ function createAccess({ config, database, lifecycle, log, metrics, clock }: Omit
     sessions,
     logins,
     entrance: createEntrance({ store, sessions, config, clock }),
-    provider: providerIn(config),
+    provider: providerIn(config, clock),
     actions: createActionRecord({ store, clock, log, count: countActions(metrics) }),
     people: createPeople(database, { sources: sourcesOf({ config, forwardAuth }), first: logins.first }),
     hasLocal: config.localLogin === 'on',
@@ -160,15 +160,8 @@ export function createConsoleApp({ clock = systemClock, upstreamMs, heartbeatMs,
 }
 
 /** The settings were checked together: with an issuer, all others are there. */
-function providerIn({
-  oidcIssuer,
-  oidcClientId = '',
-  oidcClientSecret,
-  oidcScopes,
-  oidcGroupsClaim,
-  publicUrl,
-  sessionHours,
-}: ConsoleConfig): Provider | undefined {
+function providerIn(config: ConsoleConfig, clock: () => Date): Provider | undefined {
+  const { oidcIssuer, oidcClientId = '', oidcClientSecret, oidcScopes, oidcGroupsClaim, publicUrl, sessionHours } = config;
   if (oidcIssuer === undefined) return undefined;
   return createProvider({
     issuer: oidcIssuer,
@@ -179,6 +172,7 @@ function providerIn({
     redirectUri: `${publicUrl}${callbackPath}`,
     maxAgeSeconds: sessionHours * 3600,
     recentSeconds: recentMs / 1000,
+    clock,
   });
 }
 

@@ -83,8 +83,9 @@ function passwordForm(locale: Locale, { to, name }: LoginPage) {
 }
 
 /** At the public address, where the provider sends the browser back to: a cookie of another host would be missing there. */
-function providerLink({ t }: Locale, config: ConsoleConfig, { to, again }: LoginPage) {
-  const href = `${config.publicUrl ?? ''}${withQuery(providerLoginPath, { to, again: again && 'true' })}`;
+function providerLink({ t }: Locale, config: ConsoleConfig, { to, again, refused }: LoginPage) {
+  const isOther = refused === 'noRole' || refused === 'disabled';
+  const href = `${config.publicUrl ?? ''}${withQuery(providerLoginPath, { to, again: again && 'true', other: isOther ? 'true' : undefined })}`;
   const label = t.access.login.by(providerName(config));
   const isOnly = config.localLogin === 'off' || again !== undefined;
   return h('p', { class: 'buttons' }, h('a', { class: isOnly ? 'button primary' : 'button', href, autofocus: isOnly || undefined }, label));

@@ -41,7 +41,11 @@ const LoginForm = z.object({
 const formBody = rawBody({ mediaTypes: [usualForm], maxBytes: 16_384, timeoutMs: 10_000 });
 const readForm = (bytes: Buffer) => LoginForm.parse(Object.fromEntries(new URLSearchParams(bytes.toString('utf8'))));
 
-export const LoginQuery = z.object({ to: z.string().optional(), again: queryBoolean.optional().catch(undefined) });
+export const LoginQuery = z.object({
+  to: z.string().optional(),
+  again: queryBoolean.optional().catch(undefined),
+  other: queryBoolean.optional().catch(undefined),
+});
 
 export const loginRoutes = (parts: LoginParts): AnyRoute[] => [pageRoute(parts), logInRoute(parts), proxyRoute(parts), logOutRoute(parts)];
 

@@ -42,7 +42,7 @@ const beginRoute = (parts: Parts) =>
     async handle(request) {
       const { query, headers } = request;
       const attempt = newAttempt({ begunAtMs: parts.clock().getTime(), isAgain: query.again ?? false, to: ownPath(query.to) });
-      const begun = await parts.provider.begin(attempt);
+      const begun = await parts.provider.begin(attempt, query.other);
       if ('failure' in begun) return refuse(parts, request, { attempt, ...begun });
       return answer(303, null, { Location: begun.url, 'Set-Cookie': writeAttempt(headers, attempt) });
     },

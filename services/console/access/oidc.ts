@@ -47,8 +47,12 @@ export type ProviderParts = {
   readonly maxAgeSeconds: number;
   /** The same, where the console needs a recent login. */
   readonly recentSeconds: number;
+  readonly clock: () => Date;
   readonly timeoutSeconds?: number;
 };
+
+/** Later its addresses and keys are asked for once more, which also shows whether it is there. */
+const freshMs = 60_000;
 
 export const newAttempt = (of: Omit<Attempt, 'secret'>): Attempt => ({ secret: randomBytes(32).toString('base64url'), ...of });
 const derived = ({ secret }: Attempt, use: 'state' | 'nonce' | 'verifier') => createHmac('sha256', secret).update(use).digest('base64url');
@@ -56,19 +60,23 @@ const derived = ({ secret }: Attempt, use: 'state' | 'nonce' | 'verifier') => cr
 export type Provider = ReturnType<typeof createProvider>;
 
 export function createProvider({ timeoutSeconds = 5, ...parts }: ProviderParts) {
-  const { issuer, clientId, clientSecret, scopes, groupsClaim, redirectUri } = parts;
-  let known: Promise<client.Configuration> | undefined;
+  const { issuer, clientId, clientSecret, scopes, groupsClaim, redirectUri, clock } = parts;
+  let known: { readonly atMs: number; readonly configuration: Promise<client.Configuration> } | undefined;
 
-  /** At the first login, so that the console starts without its provider; asked once more after a failure. */
+  /** At a login, so that the console starts without its provider; at once after a failure, since its keys may be new ones. */
   function discover(): Promise<client.Configuration> {
+    const atMs = clock().getTime();
+    if (known && Math.abs(atMs - known.atMs) < freshMs) return known.configuration;
     const authentication = clientSecret ? client.ClientSecretBasic(clientSecret.reveal()) : client.None();
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- for a provider on the own machine only, which the setting holds to
     const execute = [client.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : [])];
-    known ??= client.discovery(new URL(issuer), clientId, undefined, authentication, { timeout: timeoutSeconds, execute }).catch((error: unknown) => {
-      known = undefined;
-      throw error;
+    const configuration = client.discovery(new URL(issuer), clientId, undefined, authentication, { timeout: timeoutSeconds, execute });
+    const asked = { atMs, configuration };
+    known = asked;
+    configuration.catch(() => {
+      if (known === asked) known = undefined;
     });
-    return known;
+    return configuration;
   }
 
   async function ask(attempt: Attempt, currentUrl: URL): Promise<Identity> {
@@ -88,8 +96,11 @@ export function createProvider({ timeoutSeconds = 5, ...parts }: ProviderParts) 
   }
 
   return {
-    /** The address to send the browser to. */
-    async begin(attempt: Attempt): Promise<{ readonly url: string } | Failure> {
+    /**
+     * The address to send the browser to.
+     * @param isOther whether the person may log in with another account: unasked, the provider would send the same one
+     */
+    async begin(attempt: Attempt, isOther = false): Promise<{ readonly url: string } | Failure> {
       try {
         const url = client.buildAuthorizationUrl(await discover(), {
           redirect_uri: redirectUri,
@@ -100,7 +111,7 @@ export function createProvider({ timeoutSeconds = 5, ...parts }: ProviderParts) 
           code_challenge_method: 'S256',
           // A provider that is asked for it has to say `auth_time`.
           max_age: String(attempt.isAgain ? parts.recentSeconds : parts.maxAgeSeconds),
-          ...(attempt.isAgain && { prompt: 'login' }),
+          ...((attempt.isAgain || isOther) && { prompt: 'login' }),
         });
         return { url: url.href };
       } catch (error) {
@@ -113,7 +124,9 @@ export function createProvider({ timeoutSeconds = 5, ...parts }: ProviderParts) 
       try {
         return { identity: await ask(attempt, new URL(redirectUri + query)) };
       } catch (error) {
-        return failureOf(error);
+        const failed = failureOf(error);
+        if (failed.failure === 'away') known = undefined;
+        return failed;
       }
     },
 
@@ -132,6 +145,8 @@ const ofAnswers = [
   'OAUTH_RESPONSE_IS_NOT_JSON',
   'OAUTH_PARSE_ERROR',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  // Keys are asked for once a minute at most: a token of a key that is newer is not read.
+  'OAUTH_KEY_SELECTION_FAILED',
 ];
 
 function failureOf(error: unknown): Failure {

@@ -1,5 +1,6 @@
 // Logging in at a provider of OpenID Connect, against a real one.
 import { expect } from 'chai';
+import { exportJWK, generateKeyPair } from 'jose';
 import { type Browser, useConsole } from './service.ts';
 import { client, createProviderBrowser, startProvider, type TestProvider } from './provider.ts';
 
@@ -104,6 +105,7 @@ describe('console login at a provider', () => {
       const answer = await browser.get(path);
       expect([answer.status, answer.headers.get('location')]).to.deep.equal([status, null]);
       expect(answer.text).to.include(words).and.include('Log in with the house');
+      expect(answer.text.includes('other=true')).to.equal(/has no role|is disabled/.test(words));
       expect((await browser.get('/')).status).to.equal(303);
       expect(await console.query('select id from sessions')).to.deep.equal([]);
     }
@@ -173,6 +175,7 @@ describe('console login at a provider', () => {
         const browser = console.browser();
         await expectRefused(browser, await createProviderBrowser().follow((await begin(browser)).href), { status: 403, words: 'has no role here' });
       }
+      expect((await begin(console.browser(), '?other=true')).searchParams.get('prompt'), 'the way for another account').to.equal('login');
       expect((await actions())[0]).to.deep.equal({ person: 'Anna', area: 'access', action: 'log in', target: 'noRole', outcome: 'refused' });
       expect(await people()).to.deep.equal([]);
     });
@@ -373,9 +376,11 @@ describe('console login at a provider that has claims in its token', () => {
 describe('console whose provider is away', () => {
   let provider: TestProvider;
   let isUp = true;
+  let now = new Date();
   const console = useConsole(async () => {
     provider = await startProvider({ redirectUris: [publicUrl + callback] });
     return {
+      clock: () => now,
       environment: {
         Console__PublicUrl: publicUrl,
         Console__Oidc__Issuer: provider.issuer,
@@ -397,10 +402,50 @@ describe('console whose provider is away', () => {
     const { headers } = await begun.get('/login/oidc');
     const back = await createProviderBrowser().follow(headers.get('location') ?? '');
     await close();
+    now = new Date(now.getTime() + 60_000);
+    expect((await console.browser().get('/login/oidc')).status, 'the way there').to.equal(502);
     const ended = await begun.get(back);
     expect(ended.status).to.equal(502);
     expect(ended.text).to.include('the house does not answer').and.include('name="password"');
     expect((await console.browser().logIn()).status).to.equal(303);
+  });
+});
+
+describe('console whose provider has new keys', () => {
+  let provider: TestProvider;
+  const start = async (kid: string, port = 0) => {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+    const keys = [{ ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' }];
+    return startProvider({ redirectUris: [publicUrl + callback], port, keys });
+  };
+  const console = useConsole(async () => {
+    provider = await start('first');
+    return {
+      environment: {
+        Console__PublicUrl: publicUrl,
+        Console__Oidc__Issuer: provider.issuer,
+        Console__Oidc__Name: 'the house',
+        Console__Oidc__ClientId: client.id,
+        Console__Oidc__ClientSecret: client.secret,
+        Console__GroupRoles: '*=reader',
+      },
+    };
+  });
+  after(() => provider.close());
+
+  it('takes the second login after them, however lately it asked for the keys', async () => {
+    async function logIn() {
+      const browser = console.browser();
+      const { headers } = await browser.get('/login/oidc');
+      return browser.get(await createProviderBrowser().follow(headers.get('location') ?? ''));
+    }
+    expect((await logIn()).status).to.equal(303);
+    await provider.close();
+    provider = await start('second', Number(new URL(provider.issuer).port));
+    const { status, text } = await logIn();
+    expect(status).to.equal(502);
+    expect(text).to.include('the house does not answer as it should');
+    expect((await logIn()).status).to.equal(303);
   });
 });
 

@@ -1,6 +1,7 @@
 // An OpenID Connect provider of the tests: `oidc-provider` on a real port. It asks no password; a test says who logs in.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JWK } from 'jose';
 import Provider from 'oidc-provider';
 
 export const client = { id: 'console', secret: 'a client secret of the tests' };
@@ -14,11 +15,15 @@ type Options = {
   readonly logoutUris?: readonly string[];
   /** Whether claims are in the ID token, or only at the userinfo endpoint. */
   readonly hasClaimsInToken?: boolean;
+  /** Any free one unless given. */
+  readonly port?: number;
+  /** Private keys, each a JWK; the usual ones of the provider unless given. */
+  readonly keys?: readonly JWK[];
 };
 
-export async function startProvider({ redirectUris, logoutUris = [], hasClaimsInToken = false }: Options) {
+export async function startProvider({ redirectUris, logoutUris = [], hasClaimsInToken = false, port: givenPort = 0, keys }: Options) {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(givenPort, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // it listens on a port
   const issuer = `http://127.0.0.1:${port}`;
   const state: { account: Account; isDenied: boolean; asked: string[] } = { account: { sub: 'someone' }, isDenied: false, asked: [] };
@@ -35,6 +40,7 @@ export async function startProvider({ redirectUris, logoutUris = [], hasClaimsIn
     claims: { openid: ['sub'], profile: ['name', 'preferred_username', 'groups', 'realm_access'], email: ['email'] },
     conformIdTokenClaims: !hasClaimsInToken,
     cookies: { keys: ['a key of the tests'] },
+    ...(keys && { jwks: { keys: [...keys] } }),
     findAccount: (_, sub) => ({ accountId: sub, claims: async () => ({ ...state.account, sub }) }),
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
