@@ -59,7 +59,7 @@ function startsOf(known: readonly number[], { end, ms, places }: Axis): number[]
 function placeOf({ format }: Locale, span: PlotSpan, { start, index }: { readonly start: number; readonly index: number }) {
   const at = new Date(start);
   const label = span === 'hours' ? format.time(at) : format.day(at);
-  return { label, ...(index % (span === 'hours' ? 6 : 7) === 0 && { tick: label }) };
+  return { label, ...((span === 'hours' ? index % 6 === 0 : index % 7 === 3) && { tick: label }) };
 }
 
 type Counted = { readonly source: string; readonly event: string; readonly points: readonly { readonly start: string; readonly received: number }[] };

@@ -156,8 +156,8 @@ async function act<P extends MaybeSchema, F extends Schema>(
   const address = request.clientAddress();
   const visit = { ...kit.visit(request, checked), params: request.params, clientAddress: () => address };
   const isJson = request.accepts('text/html', 'application/json') === 'application/json';
-  const record = async (outcome: 'done' | 'refused' | 'failed', target = visit.path) => {
-    if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, outcome });
+  const record = async (outcome: 'done' | 'refused' | 'failed', { target, name }: Pick<Done, 'target' | 'name'> = { target: visit.path }) => {
+    if (!declared.isUnrecorded) await kit.record(visit, { area: declared.area, action: declared.path, target, name, outcome });
   };
   let isAllowed = false;
   let done: Done;
@@ -178,7 +178,7 @@ async function act<P extends MaybeSchema, F extends Schema>(
     if (!isShownAgain(declared, fields)) throw error;
     return kit.renderRefusal(visit, error, fields);
   }
-  await record('done', done.target);
+  await record('done', done);
   kit.changed(declared.area);
   return isJson
     ? kit.json(200, { message: done.message, undo: done.undo ?? null, link: done.link ?? null, to: done.to ?? null })

@@ -39,6 +39,8 @@ export type Shown = {
 export type Done = {
   /** For the person, in the person's language. */
   readonly message: string;
+  /** What people call a thing whose target is an id: in the record, and in no log. */
+  readonly name?: string;
   /** The thing that was changed, for the record: a name or an id, never a value. */
   readonly target: string;
   readonly undo?: Undo;
@@ -255,8 +257,10 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       await store.putNotice(visit.session.id, { message, ...(undo && { undo }), ...(link && { link }) });
       return answer(303, null, { Location: to ?? back });
     },
-    record: ({ person, clientAddress, requestId }: Visit, what: { area: string; action: string; target: string; outcome: Outcome }): Promise<void> =>
-      actions.add({ person: person.name, address: clientAddress(), requestId, ...what }),
+    record: (
+      { person, clientAddress, requestId }: Visit,
+      what: { area: string; action: string; target: string; name?: string | undefined; outcome: Outcome },
+    ): Promise<void> => actions.add({ person: person.name, address: clientAddress(), requestId, ...what }),
     /** Call after a change in an area: another number waits there now. */
     changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
   };

@@ -5,9 +5,12 @@ import type { Log } from '../../platform/log.ts';
 import type { ActionRow, ConsoleStore } from '../store.ts';
 
 /** `person` is empty where none is known. */
-export type Recorded = Omit<ActionRow, 'id' | 'at'>;
+export type Recorded = Omit<ActionRow, 'id' | 'at'> & {
+  /** Of the target; no log has it. */
+  readonly name?: string | undefined;
+};
 
-const longestTarget = 500;
+const longest = { target: 500, name: 200 };
 
 export type ActionRecord = ReturnType<typeof createActionRecord>;
 
@@ -20,12 +23,13 @@ export const createActionRecord = (parts: {
   /** Counts what is not recorded. */
   count: parts.count,
   /** Never rejects: the action is done, and its person has to learn what came of it. */
-  async add(recorded: Recorded): Promise<void> {
-    const action = { ...recorded, target: storable(recorded.target.slice(0, longestTarget)) };
+  async add({ name, ...recorded }: Recorded): Promise<void> {
+    const action = { ...recorded, target: storable(recorded.target.slice(0, longest.target)) };
     parts.count(action);
     parts.log.info(action, 'action');
     try {
-      await parts.store.addAction({ id: newId(), at: parts.clock(), ...action });
+      const target = name === undefined ? action.target : `${storable(name.slice(0, longest.name))} (${action.target})`;
+      await parts.store.addAction({ id: newId(), at: parts.clock(), ...action, target });
     } catch (error) {
       parts.log.error({ error, requestId: action.requestId }, 'action was not recorded');
     }

@@ -5,7 +5,13 @@ import { idsOf, selectedRows, takeOut } from './rows.ts';
 type Undo = { readonly path: string; readonly fields: Readonly<Record<string, string>> };
 type Answer = { readonly message: string; readonly isDone: boolean; readonly undo?: Undo | undefined; readonly link?: Link | undefined };
 /** A change that can be undone; its rows are known only to the page on which it was made. */
-type Change = { readonly answer: Promise<Answer>; readonly takeOut?: () => () => void; readonly putBack?: () => void };
+type Change = {
+  readonly answer: Promise<Answer>;
+  readonly takeOut?: () => () => void;
+  readonly putBack?: () => void;
+  /** The list that its rows left. */
+  readonly list?: Element | null | undefined;
+};
 
 const mostChanges = 20;
 const mostCounted = 9999;
@@ -39,7 +45,7 @@ type Action = {
   readonly fields: URLSearchParams;
   readonly isLeaving: boolean;
   readonly rows: readonly HTMLElement[];
-  /** The names of the counts that rows leave and join. */
+  /** The names of the counts that rows leave and join, with commas between several. */
   readonly moves: string;
 };
 
@@ -56,9 +62,10 @@ function act({ path, fields, isLeaving, rows, moves }: Action): void {
       countMoved(to, from, size);
     };
   };
+  const list = rows[0]?.closest('[data-rows]');
   const putBack = isLeaving ? take() : undefined;
   const answer = post(path, fields);
-  const change: Change = { answer, ...(isLeaving && { takeOut: take }), ...(putBack && { putBack }) };
+  const change: Change = { answer, ...(isLeaving && { takeOut: take }), ...(putBack && { putBack, list }) };
   changes.push(change);
   if (changes.length > mostChanges) changes.shift();
   void answer.then((answered) => settle(change, answered));
@@ -70,7 +77,7 @@ function countMoved(from: string, to: string, size: number): void {
     [from, -size],
     [to, size],
   ] as const) {
-    for (const count of findAll(`[data-count="${CSS.escape(name)}"]`)) addTo(count, step);
+    for (const one of name.split(',')) for (const count of findAll(`[data-count="${CSS.escape(one)}"]`)) addTo(count, step);
   }
 }
 
@@ -90,7 +97,7 @@ async function settle(change: Change, { message, isDone, undo, link }: Answer): 
   if (!isDone) change.putBack?.();
   notify(message, isDone ? 'good' : 'bad', { undo: isDone && undo ? () => void undoLast() : undefined, link });
   await remember();
-  if (change.putBack && isDone && underWay === 0 && !find('[data-row]')) location.reload();
+  if (change.putBack && isDone && underWay === 0 && !find('[data-row]', change.list ?? document)) location.reload();
 }
 
 /** Takes the last change back: its rows are there again before the service is asked. */

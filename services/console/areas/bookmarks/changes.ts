@@ -17,7 +17,7 @@ const remove = action({
     const { params, locale } = visit;
     const { title } = await bookmarkOf(visit, params.id);
     const { answer: _, ...taken } = await change(visit, { method: 'DELETE', path: pathOf`/api/bookmarks/${params.id}` }, z.undefined());
-    return { message: locale.t.bookmarks.deleted(title), target: params.id, ...taken };
+    return { message: locale.t.bookmarks.deleted(title), target: params.id, name: title, ...taken };
   },
 });
 
@@ -32,7 +32,7 @@ const favorite = action({
     const { title } = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${params.id}`, body: members }, Bookmark);
     const { bookmarks } = locale.t;
     const undo = { path: `${path}/${params.id}/favorite`, fields: { favorite: String(!isFavorite) } };
-    return { message: isFavorite ? bookmarks.isFavorite(title) : bookmarks.isNoFavorite(title), target: params.id, undo };
+    return { message: isFavorite ? bookmarks.isFavorite(title) : bookmarks.isNoFavorite(title), target: params.id, name: title, undo };
   },
 });
 

@@ -165,7 +165,7 @@ const create = action({
   form: Entered,
   async run({ form: entered, ask, locale }) {
     const { id, title } = await ask('bookmarks').send({ method: 'POST', path: '/api/bookmarks', body: bodyOf(entered) }, Bookmark);
-    return { message: locale.t.bookmarks.saved(title), target: id, to: path, undo: { path: `${path}/${id}/delete`, fields: {} } };
+    return { message: locale.t.bookmarks.saved(title), target: id, name: title, to: path, undo: { path: `${path}/${id}/delete`, fields: {} } };
   },
   async again(visit) {
     const { bookmarks } = visit.locale.t;
@@ -219,7 +219,7 @@ const change = action({
     const headers = etag === undefined ? {} : { 'If-Match': etag };
     try {
       const { title } = await ask('bookmarks').send({ method: 'PATCH', path: pathOf`/api/bookmarks/${params.id}`, body: bodyOf(entered), headers }, Bookmark);
-      return { message: bookmarks.saved(title), target: params.id, to: path };
+      return { message: bookmarks.saved(title), target: params.id, name: title, to: path };
     } catch (error) {
       const isLate = error instanceof Problem && error.kind.type === Problems.changedMeanwhile.type;
       throw isLate ? Common.invalid({ errors: { [meanwhile]: [bookmarks.changedMeanwhile] } }) : error;

@@ -88,7 +88,7 @@ const create = action({
   form: Entered,
   async run({ form: { name, parent }, locale, ask }) {
     const folder = await ask('bookmarks').send({ method: 'POST', path: '/api/folders', body: { name, parentId: parent || null } }, Folder);
-    return { message: locale.t.bookmarks.folderSaved(folder.name), target: folder.id, to: `${path}?folder=${folder.id}` };
+    return { message: locale.t.bookmarks.folderSaved(folder.name), target: folder.id, name: folder.name, to: `${path}?folder=${folder.id}` };
   },
   again: (visit) => showList(visit, refilled(visit)),
 });
@@ -103,7 +103,7 @@ const change = action({
     const before = await ask('bookmarks').get(at, Folder);
     const folder = await ask('bookmarks').send({ method: 'PATCH', path: at, body: { name, parentId: parent || null } }, Folder);
     const undo = { path: `${foldersPath}/${params.id}`, fields: { name: before.name, parent: before.parentId ?? '' } };
-    return { message: locale.t.bookmarks.folderSaved(folder.name), target: params.id, to: foldersPath, undo };
+    return { message: locale.t.bookmarks.folderSaved(folder.name), target: params.id, name: folder.name, to: foldersPath, undo };
   },
   again: (visit) => showOne(visit, visit.params.id, refilled(visit)),
 });
@@ -121,7 +121,7 @@ const remove = action({
       { method: 'DELETE', path: pathOf`/api/folders/${params.id}`, query: { cascade: true } },
       z.undefined(),
     );
-    return { message: locale.t.bookmarks.folderDeleted(name), target: params.id, to: foldersPath, ...taken };
+    return { message: locale.t.bookmarks.folderDeleted(name), target: params.id, name, to: foldersPath, ...taken };
   },
 });
 

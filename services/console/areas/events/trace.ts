@@ -1,9 +1,9 @@
-// The way of a delivery: refused, stored, repeated, taken up, told of, given up.
+// The way of a delivery: refused, spooled, stored, repeated, taken up, told of, given up.
 import { z } from 'zod';
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { DeliveryTrace } from '../../../webhook-intake/dashboard/contract.ts';
-import { type RejectedDelivery, RejectedList } from '../../../webhook-relay/administration-contract.ts';
+import { type RejectedDelivery, RejectedList, type SpooledDelivery, SpooledList } from '../../../webhook-relay/administration-contract.ts';
 import { type Declared, page, type Visit } from '../../pages.ts';
 import { besideMs, partOf } from '../../parts.ts';
 import { pathOf } from '../../upstream/client.ts';
@@ -15,9 +15,12 @@ import { typedLists } from './typed-columns.ts';
 
 type Trace = AnswerOf<typeof DeliveryTrace>;
 type Rejected = AnswerOf<typeof RejectedDelivery>;
+type Spooled = AnswerOf<typeof SpooledDelivery>;
 type Step = { readonly at: string | null; readonly tone: Tone; readonly name: string; readonly words?: ComponentChildren };
 
 const mostRefused = 10;
+/** The relay has no list of one delivery's: its oldest are looked through, in pages of as many as it answers. */
+const spool = { page: 200, most: 1000 };
 const states = { sent: 'good', pending: 'info', failed: 'bad' } as const;
 
 function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readonly Step[] {
@@ -66,14 +69,28 @@ const refusedSteps = ({ t: { events } }: Locale, rejected: readonly Rejected[]):
     words: [`${status}: ${reason} `, h('a', { href: pathOf`/system/rejected/${id}` }, events.steps.toRefused)],
   }));
 
-type Shown = { /** The event on whose page it is. */ readonly here?: string; /** As the relay refused it. */ readonly rejected?: readonly Rejected[] };
+const spooledSteps = ({ t: { events, system } }: Locale, spooled: readonly Spooled[]): Step[] =>
+  spooled.map(({ id, spooledAt, state, reason }) => ({
+    at: spooledAt,
+    tone: state === 'waiting' ? 'warn' : 'bad',
+    name: events.steps.spooled,
+    words: [dotted(system.spool.states[state], reason), h('a', { href: pathOf`/system/spool/${id}` }, events.steps.toSpooled)],
+  }));
+
+type Shown = {
+  /** The event on whose page it is. */ readonly here?: string;
+  /** As the relay refused it. */ readonly rejected?: readonly Rejected[];
+  readonly spooled?: readonly Spooled[];
+};
 
 /** A step without a time is behind the others. */
 const timeOf = ({ at }: Step) => (at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at));
 
-export function traceView(locale: Locale, trace: Trace, { here, rejected = [] }: Shown = {}): VNode {
+export function traceView(locale: Locale, trace: Trace, { here, rejected = [], spooled = [] }: Shown = {}): VNode {
   const { events } = locale.t;
-  const steps = [...refusedSteps(locale, rejected), ...stepsOf(locale, trace, here)].toSorted((one, other) => timeOf(one) - timeOf(other));
+  const steps = [...refusedSteps(locale, rejected), ...spooledSteps(locale, spooled), ...stepsOf(locale, trace, here)].toSorted(
+    (one, other) => timeOf(one) - timeOf(other),
+  );
   const unasked = trace.connections.filter(({ error }) => error !== null);
   return h('div', { class: 'card' }, [
     steps.length === 0
@@ -96,6 +113,21 @@ async function rejectedOf({ ask, has, may }: Visit, deliveryId: string): Promise
   return (await partOf(asked)).value?.items.toReversed() ?? [];
 }
 
+/** As `rejectedOf`; only those that wait or were given up are in the spool. */
+async function spooledOf({ ask, has, may }: Visit, deliveryId: string): Promise<readonly Spooled[]> {
+  if (!may('system') || !has('relay')) return [];
+  const until = Date.now() + besideMs;
+  let after: string | undefined;
+  for (let looked = 0; looked < spool.most && Date.now() < until; looked += spool.page) {
+    const asked = ask('relay').send({ path: '/Broker/spooled', query: { after, limit: spool.page }, timeoutMs: besideMs }, SpooledList);
+    const { items = [], next = null } = (await partOf(asked)).value ?? {};
+    const found = items.filter((one) => one.deliveryId === deliveryId);
+    if (found.length > 0 || next === null) return found;
+    after = next;
+  }
+  return [];
+}
+
 export const tracePage: Declared = page({
   path: '/trace/{deliveryId}',
   area: 'events',
@@ -104,7 +136,11 @@ export const tracePage: Declared = page({
     const { locale, ask } = visit;
     const { deliveryId } = visit.params;
     const { events, view } = locale.t;
-    const [trace, rejected] = await Promise.all([ask('intake').get(pathOf`/api/v1/trace/${deliveryId}`, DeliveryTrace), rejectedOf(visit, deliveryId)]);
+    const [trace, rejected, spooled] = await Promise.all([
+      ask('intake').get(pathOf`/api/v1/trace/${deliveryId}`, DeliveryTrace),
+      rejectedOf(visit, deliveryId),
+      spooledOf(visit, deliveryId),
+    ]);
     const [event] = trace.events;
     return {
       title: events.trace,
@@ -114,7 +150,7 @@ export const tracePage: Declared = page({
           trail: [{ label: view.areas.events, href: '/events' }],
           lead: [code(deliveryId), event ? [' ', kindOf(event), event.repository === null ? '' : ` · ${event.repository}`] : null],
         }),
-        traceView(locale, trace, { rejected }),
+        traceView(locale, trace, { rejected, spooled }),
       ],
     };
   },

@@ -26,6 +26,7 @@ const decide = action({
     return {
       message: visit.locale.t.links.decided[status](title),
       target: `${status}: ${id}`,
+      name: title,
       undo: { path: `/links/${id}/decide`, fields: { status: before } },
     };
   },
@@ -69,7 +70,7 @@ const toBookmarks = action({
     await decideOn(visit, params.id, 'Liked');
     const { links } = locale.t;
     const undo = { path: `/links/${params.id}/unbookmark`, fields: { status, ...(added && { bookmark: added.id }) } };
-    return { message: added ? links.bookmarked(title) : links.bookmarkedBefore(title), target: params.id, undo };
+    return { message: added ? links.bookmarked(title) : links.bookmarkedBefore(title), target: params.id, name: title, undo };
   },
 });
 
@@ -84,7 +85,7 @@ const takeBack = action({
     const { title } = await find(visit, params.id);
     if (form.bookmark !== undefined) await ask('bookmarks').send({ method: 'DELETE', path: pathOf`/api/bookmarks/${form.bookmark}` }, z.undefined());
     await decideOn(visit, params.id, form.status);
-    return { message: locale.t.links.unbookmarked(title), target: params.id };
+    return { message: locale.t.links.unbookmarked(title), target: params.id, name: title };
   },
 });
 

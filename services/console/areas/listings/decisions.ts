@@ -22,7 +22,7 @@ const decide = action({
     const [first = ''] = ids;
     if (ids.length === 1) {
       const { address } = await api.send({ method: 'PATCH', path: pathOf`/api/properties/${first}`, body: { status: to } }, Property);
-      return { message: decided.one[to](address), target: `${to}: ${first}`, undo };
+      return { message: decided.one[to](address), target: `${to}: ${first}`, name: address, undo };
     }
     const { updated } = await api.send({ method: 'POST', path: '/api/properties/bulk', body: { ids, action: bulkAction[to] } }, BulkResult);
     return { message: decided.several[to](updated), target: `${to}: ${ids.slice(0, 3).join(', ')} (${ids.length})`, undo };
@@ -39,7 +39,12 @@ const note = action({
     const before = await api.get(pathOf`/api/properties/${id}`, Property);
     // Forms end lines with CRLF.
     await api.send({ method: 'PATCH', path: pathOf`/api/properties/${id}`, body: { notes: notes.replaceAll('\r\n', '\n').trim() } }, Property);
-    return { message: locale.t.listings.note.saved, target: id, undo: { path: `/listings/${id}/note`, fields: { notes: before.notes ?? '' } } };
+    return {
+      message: locale.t.listings.note.saved,
+      target: id,
+      name: before.address,
+      undo: { path: `/listings/${id}/note`, fields: { notes: before.notes ?? '' } },
+    };
   },
 });
 

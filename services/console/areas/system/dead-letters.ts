@@ -10,13 +10,13 @@ import { Problems } from '../../contract.ts';
 import { action, page, pageRows, type Visit } from '../../pages.ts';
 import { filterForm } from '../../view/filters.ts';
 import { confirmByName } from '../../view/forms.ts';
-import { type Column, rowLink, rowList, table } from '../../view/lists.ts';
+import { type Column, rowLink, rowList, table, waitingCount } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { hiddenFields } from '../../view/notice.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, dotted, time } from '../../view/texts.ts';
+import { badge, brief, count, dotted, time } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 export const path = '/system/dead-letters';
@@ -64,6 +64,7 @@ const list = page({
     const { after, ...filter } = query;
     const found = await ask('intake').send({ path: '/api/v1/dead-letters', query: { ...filter, limit: atOnce }, timeoutMs: slowMs }, DeadLetters);
     const { items, next } = pageOf(found.items, after);
+    const groups = groupsOf(found.items);
     const isFiltered = query.reason !== undefined || query.messageId !== undefined;
     const nothing = isFiltered ? filteredEmpty(locale, path) : empty({ title: system.dead.none });
     const filters = [{ kind: 'search', name: 'reason', label: system.reason }] as const;
@@ -75,8 +76,8 @@ const list = page({
         systemTabs(visit, 'deadLetters'),
         found.connections.map(({ connection, error }) => (error === null ? null : h('p', { class: 'faults', role: 'alert' }, `${connection}: ${error}`))),
         filterForm(locale, { path, query: filter, filters }),
-        items.length > 0 && after === undefined ? reasons(visit, found.items) : null,
-        items.length > 0 ? section(system.dead.list, table(tableOf(visit, items))) : nothing,
+        items.length > 0 && after === undefined ? reasons(visit, groups) : null,
+        items.length > 0 ? section(system.dead.list, table(tableOf(visit, items, groups))) : nothing,
         isCut ? h('p', { class: 'quiet' }, system.dead.only(locale.format.number(atOnce))) : null,
         items.length > 0 ? pager(locale, { path, query: { ...filter, after: after && 'further' }, shown: items.length, next }) : null,
       ],
@@ -84,15 +85,16 @@ const list = page({
   },
 });
 
-const tableOf = (visit: Visit, items: readonly DeadLetter[]) => ({
+const tableOf = (visit: Visit, items: readonly DeadLetter[], groups: readonly Group[]) => ({
   caption: visit.locale.t.system.deadLetters,
-  columns: columnsFor(visit),
+  columns: columnsFor(visit, groups),
   items,
   idOf: (item: DeadLetter) => placeOf(item).join(' '),
 });
 
-function columnsFor({ locale, may }: Visit): readonly Column<DeadLetter>[] {
+function columnsFor({ locale, may }: Visit, groups: readonly Group[]): readonly Column<DeadLetter>[] {
   const { system } = locale.t;
+  const countOf = ({ reason }: DeadLetter) => groups.find((group) => group.reason === (reason ?? ''))?.id;
   return [
     { label: system.event, kind: 'main', cell: (one) => [rowLink(pathTo(one), one.event), ' ', causeBadge(locale, one)] },
     { label: system.reason, cell: ({ reason }) => brief(reason) },
@@ -100,7 +102,7 @@ function columnsFor({ locale, may }: Visit): readonly Column<DeadLetter>[] {
     { label: system.dead.diedAt, cell: ({ diedAt }) => time(locale, diedAt, 'ago') },
     { label: system.dead.returns, kind: 'number', cell: ({ returns }) => locale.format.number(returns) },
     ...(may('system', 'editor')
-      ? [{ label: system.actions, kind: 'actions', cell: (one: DeadLetter) => sendBackForm(selectorOf(one), system.dead.sendBack, 'leave') } as const]
+      ? [{ label: system.actions, kind: 'actions', cell: (one: DeadLetter) => sendBackForm(selectorOf(one), system.dead.sendBack, countOf(one)) } as const]
       : []),
   ];
 }
@@ -119,25 +121,34 @@ export const selectorOf = ({ messageId, connection, queue }: DeadLetter): Readon
   ...(queue !== null && { queue }),
 });
 
-export const sendBackForm = (selector: Readonly<Record<string, string>>, label: string, inPlace?: 'leave'): VNode =>
+/** @param counted the name of the count of its reason, in a row that leaves its list at once */
+export const sendBackForm = (selector: Readonly<Record<string, string>>, label: string, counted?: string): VNode =>
   h(
     'form',
     { method: 'post', action: `${path}/send-back` },
     hiddenFields(selector),
-    h('button', { 'data-in-place': inPlace, 'data-key': inPlace && 'f', 'data-key-label': inPlace && label }, label),
+    h(
+      'button',
+      counted === undefined ? null : { 'data-in-place': 'leave', 'data-moves': `${waitingCount},${counted}`, 'data-key': 'f', 'data-key-label': label },
+      label,
+    ),
   );
 
 /** Browsers change the line ends of a field's text: as JSON it stays what it is. */
 const reasonFields = (reason: string) => ({ exactReason: JSON.stringify(reason) });
 
-type Group = { readonly reason: string; readonly all: readonly DeadLetter[] };
+/** The id is unique in its page. */
+type Group = { readonly id: string; readonly reason: string; readonly all: readonly DeadLetter[] };
 
-/** The most frequent first, each with what can be done to all of it. */
-function reasons(visit: Visit, items: readonly DeadLetter[]): VNode {
+/** The most frequent first. */
+const groupsOf = (items: readonly DeadLetter[]): readonly Group[] =>
+  [...Map.groupBy(items, ({ reason }) => reason ?? '')]
+    .toSorted(([, one], [, other]) => other.length - one.length)
+    .map(([reason, all], index) => ({ id: `reason-${index}`, reason, all }));
+
+/** Each with what can be done to all of it. */
+function reasons(visit: Visit, groups: readonly Group[]): VNode {
   const { dead } = visit.locale.t.system;
-  const groups = [...Map.groupBy(items, ({ reason }) => reason ?? '')]
-    .map(([reason, all]): Group => ({ reason, all }))
-    .toSorted((one, other) => other.all.length - one.all.length);
   const rest = groups.length - shownReasons;
   return section(
     dead.byReason,
@@ -146,20 +157,20 @@ function reasons(visit: Visit, items: readonly DeadLetter[]): VNode {
       kind: 'lines',
       items: groups.slice(0, shownReasons),
       idOf: ({ reason }) => `reason ${reason}`,
-      content: (group) => reasonLine(visit, group, `reason-${groups.indexOf(group)}`),
+      content: (group) => reasonLine(visit, group),
     }),
     rest > 0 ? h('p', { class: 'quiet' }, dead.further(rest)) : null,
   );
 }
 
-function reasonLine({ locale, may }: Visit, { reason, all }: Group, id: string): (VNode | null)[] {
+function reasonLine({ locale, may }: Visit, { id, reason, all }: Group): (VNode | null)[] {
   const { dead, oldest } = locale.t.system;
   const times = all.flatMap(({ diedAt }) => diedAt ?? []).sort();
   const about = h(
     'div',
     { class: 'text' },
-    h('p', null, reason || dead.noReason),
-    dotted(dead.ofReason(all.length), times[0] === undefined ? null : [`${oldest} `, time(locale, times[0], 'ago')]),
+    h('p', null, reason || dead.noReason, ' ', count(locale, all.length, id)),
+    times[0] === undefined ? null : dotted([`${oldest} `, time(locale, times[0], 'ago')]),
   );
   // Without a reason there is nothing that selects them all.
   if (reason === '' || !may('system', 'editor')) return [about];

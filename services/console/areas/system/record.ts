@@ -85,10 +85,15 @@ const pages = [
   [/^\/bookmarks(?:\/\{id\}(?:\/favorite)?)?$/, () => '/bookmarks'],
   [/^\/bookmarks\/folders(?:\/\{id\})?$/, () => '/bookmarks/folders'],
 ] as const;
+/** As the record has a thing with a name: what was decided and the id stand behind it. */
+const withName = /^(.+) \((\w+: )?([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\)$/s;
 const uuid = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/;
 
 function linked(action: string, target: string): ComponentChildren {
   const root = pages.find(([pattern]) => pattern.test(action))?.[1](action);
+  const [, name, status = '', id] = withName.exec(target) ?? [];
+  if (id !== undefined && (root !== undefined || action.startsWith('/bookmarks/')))
+    return [status, root === undefined ? h('span', { title: id }, name) : h('a', { href: `${root}/${id}` }, name)];
   return root === undefined ? target : target.split(uuid).map((part, index) => (index % 2 === 1 ? h('a', { href: `${root}/${part}` }, part) : part));
 }
 

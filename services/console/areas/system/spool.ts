@@ -84,7 +84,10 @@ const show = page({
             [spool.spooledAt, time(locale, one.spooledAt, 'whole')],
             [spool.tries, locale.format.number(one.tries)],
             [spool.place, spool.places[one.place]],
-            [system.delivery, one.deliveryId && code(one.deliveryId)],
+            [
+              system.delivery,
+              one.deliveryId && (may('events') ? h('a', { href: pathOf`/trace/${one.deliveryId}` }, code(one.deliveryId)) : code(one.deliveryId)),
+            ],
           ]),
         ),
         h('div', { class: 'decisions' }, may('system', 'editor') ? retryButton(locale, one) : null, may('system', 'admin') ? dropForm(locale, one) : null),

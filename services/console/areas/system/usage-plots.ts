@@ -7,7 +7,8 @@ import { lines, type Series, stackedBars, together } from '../../view/plots.ts';
 
 const dayMs = 86_400_000;
 const shownDays = 31;
-const tickEvery = 7;
+/** Labels at the very ends would touch the next ones on a phone. */
+const isTick = (index: number) => index % 7 === 3;
 const mostSeries = 5;
 
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
@@ -35,7 +36,7 @@ function perDay(locale: Locale, days: DailyUsage): VNode {
   const format = dayFormat(locale);
   const places = shown.map((day, index) => {
     const label = format(new Date(day));
-    return { label, tick: index % tickEvery === 0 ? label : undefined };
+    return { label, tick: isTick(index) ? label : undefined };
   });
   const total = sum(series.flatMap(({ values }) => values));
   const plot = { id: 'usage-days', title: brokers.perDay, description: brokers.perDayDescription(locale.format.number(total)) };
@@ -71,7 +72,7 @@ function monthPlot(locale: Locale, { connection, index, days, forecast }: Month)
   const format = dayFormat(locale);
   const places = perDate.map((_, date) => {
     const label = format(new Date(first + date * dayMs));
-    return { label, tick: date % tickEvery === 0 ? label : undefined };
+    return { label, tick: isTick(date) ? label : undefined };
   });
   const text = system.used(locale.format.number(messageCount), locale.format.number(monthlyLimit), shareText(locale, shareOf(connection)));
   return lines(

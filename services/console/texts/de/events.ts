@@ -96,6 +96,8 @@ export const events: Texts['events'] = {
     rowsUnknown: 'der Inhalt ist gelöscht oder zu groß, um die Zeilen zu nennen',
     notification: { sent: 'Benachrichtigt', pending: 'Benachrichtigung wartet', failed: 'Benachrichtigung gescheitert' },
     attempts: counted({ one: '# Versuch', other: '# Versuche' }),
+    spooled: 'Im Spool',
+    toSpooled: 'Zu dieser Zustellung im Spool',
     refused: 'Abgelehnt',
     toRefused: 'Zu dieser Ablehnung',
     dead: 'Unzustellbar',

@@ -45,7 +45,7 @@ export const links: Texts['links'] = {
   score: 'Wert',
   why: 'Warum er hier steht',
   part: 'Teil',
-  observed: 'Beobachtungen',
+  observed: 'Anzahl',
   adds: 'Trägt bei',
   base: 'Jeder Link beginnt mit',
   byAuthor: 'Entscheidungen über andere Links der Autoren',

@@ -95,6 +95,8 @@ export const events = {
     rowsUnknown: 'the payload is deleted or too large to say which rows',
     notification: { sent: 'Notified', pending: 'Notification waits', failed: 'Notification failed' },
     attempts: counted({ one: '# attempt', other: '# attempts' }),
+    spooled: 'In the spool',
+    toSpooled: 'To this spooled delivery',
     refused: 'Refused',
     toRefused: 'To this refusal',
     dead: 'Dead letter',

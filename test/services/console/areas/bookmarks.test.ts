@@ -122,11 +122,15 @@ describe('console bookmarks', () => {
 
   it('answers the script with the message and the way back', async () => {
     const id = await add({ title: 'Flood maps' });
-    const { status, text } = await (await console.loggedIn()).act(`/bookmarks/${id}/delete`);
+    const browser = await console.loggedIn();
+    await browser.act(`/bookmarks/${id}/favorite`, { favorite: 'true' });
+    const { status, text } = await browser.act(`/bookmarks/${id}/delete`);
     expect(status).to.equal(200);
     const { message, undo } = JSON.parse(text);
     expect(message).to.equal('“Flood maps” is deleted');
-    expect((await (await console.loggedIn()).act(undo.path, undo.fields)).status).to.equal(200);
+    const record = (await browser.get('/system/actions')).text;
+    expect(record).to.include(`<a href="/bookmarks/${id}">Flood maps</a>`).and.include(`<span title="${id}">Flood maps</span>`);
+    expect((await browser.act(undo.path, undo.fields)).status).to.equal(200);
     expect(await titles()).to.deep.equal(['Flood maps']);
   });
 

@@ -106,14 +106,17 @@ describe('console spool', function () {
   this.timeout(120_000);
   let database: TestDatabase;
   let relay: TestRelay;
+  let intake: TestIntake;
   const console = useConsole(async () => {
     database = await createTestDatabase({ schema: 'relay', migrations });
     const environment = { BROKER_URL_1: 'postgres://stranger@127.0.0.1:1/nothing', Relay__DeliveryBudgetMs: '1000' };
     relay = await startRelay({ databaseUrl: database.url, environment, awaitBrokers: false });
-    return { environment: settingsOf(relay) };
+    intake = await startIntake();
+    return { environment: { ...intake.settings, ...settingsOf(relay) } };
   });
   after(async () => {
     await relay.close();
+    await intake.close();
     await database.drop();
   });
 
@@ -125,6 +128,17 @@ describe('console spool', function () {
 
   it('says what comes here while nothing waits', async () => {
     expect((await (await console.loggedIn()).get('/system/spool')).text).to.include('Nothing waits in the spool');
+  });
+
+  it('is on the way of its delivery, and leads there', async () => {
+    const id = await spooled('<i>not connected</i>');
+    const browser = await console.loggedIn();
+    const [trace = ''] = /\/trace\/[^"]+/.exec((await browser.get(`/system/spool/${id}`)).text) ?? [];
+    expect((await browser.get(trace)).text).to.match(new RegExp(`In the spool.*waits.*&lt;i>not connected.*href="/system/spool/${id}"`, 's'));
+    const reader = await console.personWith({ events: 'reader' });
+    expect((await reader.get(trace)).text).not.to.include('/system/spool/');
+    expect((await browser.get('/trace/another')).text).not.to.include('/system/spool/');
+    expect((await (await console.loggedIn()).post(`/system/spool/${id}/drop`, { confirm: 'drop' })).status).to.equal(303);
   });
 
   it('lists what waits with its reason as text, tries it again and drops it once the word is typed', async () => {

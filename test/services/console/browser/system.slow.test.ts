@@ -142,6 +142,7 @@ describeWith(chromium, 'the system in a browser', function () {
 
   it('leads from the first page to a dead letter, and sends it back, by keys alone', async () => {
     await enter();
+    await die('one more');
     const before = await dead();
     await page.goto('/');
     await page.keyboard.press('g');
@@ -157,6 +158,12 @@ describeWith(chromium, 'the system in a browser', function () {
     await page.keyboard.press('f');
     await page.getByText('1 message is sent back').waitFor();
     expect(await rows.count()).to.equal(before - 1);
+    expect(await page.locator('[data-count=waiting]').allTextContents()).to.deep.equal([String(before - 1)]);
+    const counts = await page.locator('li[data-row] .count').allTextContents();
+    expect(
+      counts.reduce((sum, count) => sum + Number(count), 0),
+      'those of the reasons',
+    ).to.equal(before - 1);
     await eventually(async () => expect(await dead()).to.equal(before - 1));
     expect(complaints).to.deep.equal([]);
   });
