@@ -39,7 +39,7 @@ export type Shown = {
 export type Done = {
   /** For the person, in the person's language. */
   readonly message: string;
-  /** What people call a thing whose target is an id: in the record, and in no log. */
+  /** The name of a thing whose target is an id: in the record, and in no log. */
   readonly name?: string;
   /** The thing that was changed, for the record: a name or an id, never a value. */
   readonly target: string;

@@ -6,7 +6,7 @@ import type { ActionRow, ConsoleStore } from '../store.ts';
 
 /** `person` is empty where none is known. */
 export type Recorded = Omit<ActionRow, 'id' | 'at'> & {
-  /** Of the target; no log has it. */
+  /** The name of the target; no log has it. */
   readonly name?: string | undefined;
 };
 

@@ -98,7 +98,6 @@ export const system: Texts['system'] = {
     gone: 'Diese Nachricht ist nicht mehr unter den aufgegebenen.',
     byReason: 'Nach Grund',
     noReason: 'ohne Grund',
-    ofReason: counted({ one: '# Nachricht', other: '# Nachrichten' }),
     drop: 'Verwerfen',
     dropAll: 'Alle verwerfen',
     dropExplained: 'Diese Nachricht ist endgültig weg.',

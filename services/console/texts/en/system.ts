@@ -97,7 +97,6 @@ export const system = {
     gone: 'This message is no longer among the dead letters.',
     byReason: 'By reason',
     noReason: 'without a reason',
-    ofReason: counted({ one: '# message', other: '# messages' }),
     drop: 'Drop',
     dropAll: 'Drop all',
     dropExplained: 'This message is gone for good.',
