@@ -80,9 +80,17 @@ export async function startDovecot(options: Options = {}) {
     return client;
   };
   const launch = async () => {
-    const child = spawnGuarded(program, ['-F', '-c', file], { stdio: 'ignore' });
-    await eventually(async () => (await connect('probe')).logout());
-    return { child, exited: once(child, 'exit') };
+    const begin = () => {
+      const child = spawnGuarded(program, ['-F', '-c', file], { stdio: 'ignore' });
+      return { child, exited: once(child, 'exit') };
+    };
+    let begun = begin();
+    await eventually(async () => {
+      // It gives up where processes of a killed one still hold the port.
+      if (begun.child.exitCode !== null) begun = begin();
+      await (await connect('probe')).logout();
+    });
+    return begun;
   };
   let running: Awaited<ReturnType<typeof launch>> | undefined = await launch();
   const end = async (signal: NodeJS.Signals) => {

@@ -155,10 +155,13 @@ describeWith(chromium, 'the system in a browser', function () {
     expect(await rows.count()).to.equal(before);
     await page.keyboard.press('j');
     for (let moves = 0; moves < 10 && (await page.locator('tr[data-row]:focus').count()) === 0; moves++) await page.keyboard.press('j');
+    // The badge may be some seconds old.
+    const badge = page.locator('[data-count=waiting]');
+    const waiting = Number(await badge.textContent());
     await page.keyboard.press('f');
     await page.getByText('1 message is sent back').waitFor();
     expect(await rows.count()).to.equal(before - 1);
-    expect(await page.locator('[data-count=waiting]').allTextContents()).to.deep.equal([String(before - 1)]);
+    expect(await badge.textContent()).to.equal(String(waiting - 1));
     const counts = await page.locator('li[data-row] .count').allTextContents();
     expect(
       counts.reduce((sum, count) => sum + Number(count), 0),
