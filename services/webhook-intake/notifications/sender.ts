@@ -129,7 +129,7 @@ function createRecipients(log: Log) {
     missed({ id, recipient }: ClaimedMessage, reason: string): void {
       if (missing.has(recipient)) return;
       missing.add(recipient);
-      log.warn({ messageId: id, recipient, reason }, 'sending a notification failed, retrying');
+      log.warn({ messageId: id, recipient, reason }, 'sending notifications failed, recipient does not take them, retrying');
     },
   };
 }
