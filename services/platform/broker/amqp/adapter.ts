@@ -2,6 +2,7 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
 import { withoutDeath } from '../outcomes.ts';
+import { closeChannel } from './closing.ts';
 import { createAmqpConnection } from './connection.ts';
 import { createAmqpConsumer, toDelivery } from './consumer.ts';
 import { createAmqpPublisher, type Publish } from './publisher.ts';
@@ -36,7 +37,7 @@ export function createAmqpAdapter(url: string, { topology, log, name, state, que
     const channel = await connection.model.createChannel();
     channel.on('error', () => undefined); // whatever is asked of the channel rejects with it
     // Closing puts what is not acknowledged back in its place.
-    return Object.assign(channel, { [Symbol.asyncDispose]: () => channel.close().catch(() => undefined) });
+    return Object.assign(channel, { [Symbol.asyncDispose]: async () => void (await closeChannel(channel)) });
   }
 
   return {

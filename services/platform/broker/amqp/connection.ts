@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
 import { parseBrokerUrl } from '../environment.ts';
 import { failurePause } from '../outcomes.ts';
+import { whenClosed } from './closing.ts';
 
 const connectTimeoutMs = 5000;
 const closeTimeoutMs = 2000;
@@ -140,8 +141,7 @@ function writeTogether(model: ChannelModel): void {
 const streamOf = (model: ChannelModel) => (model.connection as { readonly stream?: Pick<Socket, 'write' | 'cork' | 'uncork' | 'destroy'> }).stream;
 
 async function closeInTime(connection: Pick<ChannelModel, 'close'>, model: ChannelModel | null): Promise<void> {
-  // Rejects when the connection is closing already, which is what was wanted.
-  const closing = connection.close().catch(() => undefined);
+  const closing = model ? whenClosed(connection.close(), model) : connection.close();
   await withTimeout(closing, closeTimeoutMs, () => destroySocket(model));
   await closing;
 }

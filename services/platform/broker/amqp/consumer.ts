@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import type { Consumer, ConsumeOptions, Delivery, Message, Topology } from '../broker.ts';
 import { type Decision, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 import type { Handling, Source } from '../adapter.ts';
+import { closeChannel } from './closing.ts';
 import type { AmqpConnection } from './connection.ts';
 import { attemptHeader, type Publish, type Target } from './publisher.ts';
 import { retryQueue } from './topology.ts';
@@ -98,7 +99,7 @@ export function createAmqpConsumer({ source: { queue, from }, options, handOver,
       current?.window.cancel().catch(() => undefined);
       await working;
       // Gives back what is unacknowledged. The closing of the connection alone could overtake acknowledgements.
-      if (current && !current.lost.aborted) await current.channel.close().catch(() => undefined);
+      if (current && !current.lost.aborted) await closeChannel(current.channel);
       await connection.close();
     },
   };

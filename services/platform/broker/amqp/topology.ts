@@ -3,6 +3,7 @@ import type { Channel, ChannelModel } from 'amqplib';
 import { describeError, hasCode } from '../../errors.ts';
 import type { QueueTopology, Topology } from '../broker.ts';
 import { redeliveredQueue } from '../outcomes.ts';
+import { closeChannel } from './closing.ts';
 
 export type QueueType = 'classic' | 'quorum';
 
@@ -35,7 +36,7 @@ export async function declareTopology(model: ChannelModel, topology: Topology, t
       await declareQueue(channel, retryQueue(queue.name, index + 1), retryArguments(queue.name, delayMs, type));
     }
   }
-  await channel.close();
+  await closeChannel(channel);
 }
 
 // Quorum queues hand out by priority from RabbitMQ 4.3 on without an argument, and refuse `x-max-priority`.

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
+import { startCutting } from '../../../support/cutting.ts';
 import { describeWith } from '../../../support/need.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
 import { eventually } from '../../../support/wait.ts';
@@ -68,6 +69,33 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     const remaining = (await server.control('list_channels', 'pid', 'confirm')).split('\n').filter((channel) => channels.includes(channel));
     expect(remaining).to.have.length(channels.split('\n').length - 1);
     expect(broker.isConnected).to.equal(true);
+  });
+
+  it('goes on when the connection ends between the closing of a channel and its answer', async () => {
+    const { topology, first } = newTopology();
+    const cutting = await startCutting(new URL(server.url), 'Goodbye'); // amqplib says so when it closes a channel
+    const broker = connectBroker(cutting.url, topology, { log: silentLog, name: 'amqp test' });
+    open.push(broker);
+    try {
+      cutting.cut(1); // that of the declarations
+      await broker.ready(generousMs);
+      cutting.cut(1);
+      expect(await broker.depth(first)).to.equal(0);
+      await eventually(() => publish(broker, message('later')));
+      expect(cutting.left).to.equal(0);
+    } finally {
+      cutting.close();
+    }
+  });
+
+  it('closes when the connection ends in that moment', async () => {
+    const cutting = await startCutting(new URL(server.url), 'Cheers'); // amqplib says so when it closes a connection
+    const broker = connectBroker(cutting.url, newTopology().topology, { log: silentLog, name: 'amqp test' });
+    await broker.ready(generousMs);
+    cutting.cut(1);
+    await broker.close();
+    expect(cutting.left).to.equal(0);
+    cutting.close();
   });
 
   it('answers `unknown` when no confirmation comes in time, and confirms again later', async () => {
