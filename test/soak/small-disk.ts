@@ -27,6 +27,9 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk | un
   });
   if (holder.stdout) await Promise.race([once(holder.stdout, 'data'), once(holder, 'exit')]);
   if (holder.exitCode !== null || holder.pid === undefined) return undefined;
+  // It holds the disk for as long as the run lasts, and must not make it last.
+  holder.stdout?.destroy();
+  holder.unref();
   const filler = join(`/proc/${holder.pid}/root`, directory, 'filler');
   return {
     directory,
