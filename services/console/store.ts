@@ -44,6 +44,8 @@ export type ActionRow = {
   readonly area: string;
   readonly action: string;
   readonly target: string;
+  /** The name of the thing whose id the target has; null where it has none. */
+  readonly name: string | null;
   readonly outcome: Outcome;
   readonly requestId: string;
 };
@@ -81,6 +83,7 @@ const actionColumns: RowColumns<ActionRow> = {
   area: 'text',
   action: 'text',
   target: 'text',
+  name: 'text',
   outcome: 'text',
   requestId: 'text',
 };

@@ -5,8 +5,8 @@ import type { Log } from '../../platform/log.ts';
 import type { ActionRow, ConsoleStore } from '../store.ts';
 
 /** `person` is empty where none is known. */
-export type Recorded = Omit<ActionRow, 'id' | 'at'> & {
-  /** The name of the target; no log has it. */
+export type Recorded = Omit<ActionRow, 'id' | 'at' | 'name'> & {
+  /** No log has it. */
   readonly name?: string | undefined;
 };
 
@@ -28,8 +28,7 @@ export const createActionRecord = (parts: {
     parts.count(action);
     parts.log.info(action, 'action');
     try {
-      const target = name === undefined ? action.target : `${storable(name.slice(0, longest.name))} (${action.target})`;
-      await parts.store.addAction({ id: newId(), at: parts.clock(), ...action, target });
+      await parts.store.addAction({ id: newId(), at: parts.clock(), ...action, name: name === undefined ? null : storable(name.slice(0, longest.name)) });
     } catch (error) {
       parts.log.error({ error, requestId: action.requestId }, 'action was not recorded');
     }

@@ -66,7 +66,7 @@ const columnsIn = (locale: Locale): readonly Column<ActionRow>[] => {
     { label: record.person, kind: 'main', cell: ({ person }) => person || locale.t.view.none },
     { label: record.area, cell: ({ area }) => areaName(locale, area) },
     { label: record.action, cell: ({ action }) => h('span', { title: action }, wordsOf(locale, action)) },
-    { label: record.target, cell: ({ action, target }) => linked(action, target) },
+    { label: record.target, cell: linked },
     { label: record.outcome, cell: ({ outcome }) => badge(tones[outcome], record.outcomes[outcome]) },
     { label: record.address, kind: 'minor', cell: ({ address }) => address },
     { label: record.request, kind: 'minor', cell: ({ requestId }) => code(requestId) },
@@ -85,16 +85,15 @@ const pages = [
   [/^\/bookmarks(?:\/\{id\}(?:\/favorite)?)?$/, () => '/bookmarks'],
   [/^\/bookmarks\/folders(?:\/\{id\})?$/, () => '/bookmarks/folders'],
 ] as const;
-/** As the record has a thing with a name: what was decided and the id stand behind it. */
-const withName = /^(.+) \((\w+: )?([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\)$/s;
 const uuid = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/;
 
-function linked(action: string, target: string): ComponentChildren {
+function linked({ action, target, name }: ActionRow): ComponentChildren {
   const root = pages.find(([pattern]) => pattern.test(action))?.[1](action);
-  const [, name, status = '', id] = withName.exec(target) ?? [];
-  if (id !== undefined && (root !== undefined || action.startsWith('/bookmarks/')))
-    return [status, root === undefined ? h('span', { title: id }, name) : h('a', { href: `${root}/${id}` }, name)];
-  return root === undefined ? target : target.split(uuid).map((part, index) => (index % 2 === 1 ? h('a', { href: `${root}/${part}` }, part) : part));
+  function shown(id: string): ComponentChildren {
+    if (root !== undefined) return h('a', { href: `${root}/${id}` }, name ?? id);
+    return name === null ? id : h('span', { title: id }, name);
+  }
+  return target.split(uuid).map((part, index) => (index % 2 === 1 ? shown(part) : part));
 }
 
 function areaName({ t }: Locale, area: string): string {
