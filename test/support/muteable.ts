@@ -1,10 +1,11 @@
-// A proxy in front of a real server that can stop passing data, as if the server hung.
+// A proxy in front of a real server with faults: it stops passing data, as if the server hung, or ends a connection.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Passes data between a program and the server; holds it back while it is mute. */
+/** Passes data between a program and the server; holds it back while it is mute, and ends the next connection whose program sends certain words. */
 export async function startMuteable(target: URL) {
   const sockets = new Set<Socket>();
   let isMute = false;
+  let words: string | undefined;
   const proxy = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const [socket, other] of [
@@ -12,7 +13,13 @@ export async function startMuteable(target: URL) {
       [upstream, client],
     ] as const) {
       sockets.add(socket);
-      socket.on('error', () => undefined).on('data', (chunk) => other.write(chunk));
+      socket
+        .on('error', () => undefined)
+        .on('data', (chunk: Buffer) => {
+          if (words === undefined || socket !== client || !chunk.includes(words)) return other.write(chunk);
+          words = undefined;
+          socket.destroy();
+        });
       socket.on('close', () => sockets.delete(socket) && other.destroy());
       if (isMute) socket.pause();
     }
@@ -24,6 +31,9 @@ export async function startMuteable(target: URL) {
     url: url.href,
     mute: () => ((isMute = true), sockets.forEach((socket) => socket.pause())),
     unmute: () => ((isMute = false), sockets.forEach((socket) => socket.resume())),
+    /** The words do not reach the server. */
+    cutAt: (those: string) => void (words = those),
+    hasCut: () => words === undefined,
     close: () => (sockets.forEach((socket) => socket.destroy()), proxy.close()),
   };
 }

@@ -2,10 +2,7 @@
 import { expect } from 'chai';
 import { exportJWK, generateKeyPair } from 'jose';
 import { useConsole } from './service.ts';
-import { client, createProviderBrowser, startProvider, type TestProvider } from './provider.ts';
-
-const publicUrl = 'https://console.example.org';
-const callback = '/login/oidc/callback';
+import { callback, client, createProviderBrowser, publicUrl, settingsAt, startProvider, type TestProvider } from './provider.ts';
 
 describe('console whose provider is away', () => {
   let provider: TestProvider;
@@ -15,14 +12,7 @@ describe('console whose provider is away', () => {
     provider = await startProvider({ redirectUris: [publicUrl + callback] });
     return {
       clock: () => now,
-      environment: {
-        Console__PublicUrl: publicUrl,
-        Console__Oidc__Issuer: provider.issuer,
-        Console__Oidc__Name: 'the house',
-        Console__Oidc__ClientId: client.id,
-        Console__Oidc__ClientSecret: client.secret,
-        Console__GroupRoles: '*=reader',
-      },
+      environment: { ...settingsAt(provider), Console__GroupRoles: '*=reader' },
     };
   });
   const close = async () => {
@@ -55,14 +45,7 @@ describe('console whose provider has new keys', () => {
   const console = useConsole(async () => {
     provider = await start('first');
     return {
-      environment: {
-        Console__PublicUrl: publicUrl,
-        Console__Oidc__Issuer: provider.issuer,
-        Console__Oidc__Name: 'the house',
-        Console__Oidc__ClientId: client.id,
-        Console__Oidc__ClientSecret: client.secret,
-        Console__GroupRoles: '*=reader',
-      },
+      environment: { ...settingsAt(provider), Console__GroupRoles: '*=reader' },
     };
   });
   after(() => provider.close());

@@ -1,10 +1,7 @@
 // Logging in at a provider of OpenID Connect, against a real one.
 import { expect } from 'chai';
 import { type Browser, useConsole } from './service.ts';
-import { client, createProviderBrowser, startProvider, type TestProvider } from './provider.ts';
-
-const publicUrl = 'https://console.example.org';
-const callback = '/login/oidc/callback';
+import { callback, client, createProviderBrowser, publicUrl, settingsAt, startProvider, type TestProvider } from './provider.ts';
 
 describe('console login at a provider', () => {
   let now = new Date();
@@ -14,11 +11,7 @@ describe('console login at a provider', () => {
     return {
       clock: () => now,
       environment: {
-        Console__PublicUrl: publicUrl,
-        Console__Oidc__Issuer: provider.issuer,
-        Console__Oidc__Name: 'the house',
-        Console__Oidc__ClientId: client.id,
-        Console__Oidc__ClientSecret: client.secret,
+        ...settingsAt(provider),
         Console__GroupRoles: 'admins=admin, hunters=system:editor, readers=reader',
       },
     };

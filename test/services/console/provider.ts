@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
 import Provider from 'oidc-provider';
 
+export const publicUrl = 'https://console.example.org';
+export const callback = '/login/oidc/callback';
 export const client = { id: 'console', secret: 'a client secret of the tests' };
 
 export type Account = { readonly sub: string; readonly groups?: unknown; readonly [claim: string]: unknown };
@@ -20,6 +22,15 @@ type Options = {
   /** Private keys, each a JWK; the usual ones of the provider unless given. */
   readonly keys?: readonly JWK[];
 };
+
+/** Settings of a console whose people log in at the provider. */
+export const settingsAt = ({ issuer }: Pick<TestProvider, 'issuer'>) => ({
+  Console__PublicUrl: publicUrl,
+  Console__Oidc__Issuer: issuer,
+  Console__Oidc__Name: 'the house',
+  Console__Oidc__ClientId: client.id,
+  Console__Oidc__ClientSecret: client.secret,
+});
 
 export async function startProvider({ redirectUris, logoutUris = [], hasClaimsInToken = false, port: givenPort = 0, keys }: Options) {
   const server = createServer();

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
-import { startCutting } from '../../../support/cutting.ts';
+import { startMuteable } from '../../../support/muteable.ts';
 import { describeWith } from '../../../support/need.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
 import { eventually } from '../../../support/wait.ts';
@@ -73,29 +73,31 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
 
   it('goes on when the connection ends between the closing of a channel and its answer', async () => {
     const { topology, first } = newTopology();
-    const cutting = await startCutting(new URL(server.url), 'Goodbye'); // amqplib says so when it closes a channel
-    const broker = connectBroker(cutting.url, topology, { log: silentLog, name: 'amqp test' });
+    const closesChannel = 'Goodbye'; // amqplib's word for it
+    const proxy = await startMuteable(new URL(server.url));
+    proxy.cutAt(closesChannel); // that of the declarations
+    const broker = connectBroker(proxy.url, topology, { log: silentLog, name: 'amqp test' });
     open.push(broker);
     try {
-      cutting.cut(1); // that of the declarations
       await broker.ready(generousMs);
-      cutting.cut(1);
+      expect(proxy.hasCut()).to.equal(true);
+      proxy.cutAt(closesChannel);
       expect(await broker.depth(first)).to.equal(0);
       await eventually(() => publish(broker, message('later')));
-      expect(cutting.left).to.equal(0);
+      expect(proxy.hasCut()).to.equal(true);
     } finally {
-      cutting.close();
+      proxy.close();
     }
   });
 
   it('closes when the connection ends in that moment', async () => {
-    const cutting = await startCutting(new URL(server.url), 'Cheers'); // amqplib says so when it closes a connection
-    const broker = connectBroker(cutting.url, newTopology().topology, { log: silentLog, name: 'amqp test' });
+    const proxy = await startMuteable(new URL(server.url));
+    const broker = connectBroker(proxy.url, newTopology().topology, { log: silentLog, name: 'amqp test' });
     await broker.ready(generousMs);
-    cutting.cut(1);
+    proxy.cutAt('Cheers'); // amqplib says so when it closes a connection
     await broker.close();
-    expect(cutting.left).to.equal(0);
-    cutting.close();
+    expect(proxy.hasCut()).to.equal(true);
+    proxy.close();
   });
 
   it('answers `unknown` when no confirmation comes in time, and confirms again later', async () => {
