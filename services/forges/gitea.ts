@@ -159,9 +159,9 @@ function wikiForm(payload: JsonObject): JsonObject {
   const page = textAt(payload, 'page');
   const repositoryUrl = textAt(payload, 'repository', 'html_url');
   if (page === undefined) return payload;
-  const url = URL.parse(`${repositoryUrl}/wiki/${page}`);
+  const url = repositoryUrl && URL.parse(`${repositoryUrl}/wiki/${page}`)?.href;
   const title = page.split('/').map(wikiTitle).join('/');
-  return { pages: [{ page_name: page, title, summary: payload['comment'], action: payload['action'], ...(url && { html_url: url.href }) }], ...payload };
+  return { pages: [{ page_name: page, title, summary: payload['comment'], action: payload['action'], ...(url && { html_url: url }) }], ...payload };
 }
 
 // A page is named as its address has it, with dashes for spaces but where it ends with ".-". services/wiki/wiki_path.go

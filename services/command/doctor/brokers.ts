@@ -9,7 +9,6 @@ import { numberText } from '../figures.ts';
 import { fetchFrom, type Installation } from '../installation.ts';
 import { askQueues, faultOf, isDead, type Queue } from '../queues.ts';
 import type { Check, Finding } from './finding.ts';
-import { notificationCheck } from './notifications.ts';
 
 export function brokerChecks(installation: Installation): Check[] {
   const ofRelay: Check[] = [
@@ -17,8 +16,10 @@ export function brokerChecks(installation: Installation): Check[] {
     { subject: 'queues', run: () => lookAtQueues(installation) },
     { subject: 'spool', run: () => lookAtSpool(installation) },
   ];
-  const ofIntake: Check[] = [{ subject: 'workers', run: () => lookAtWorkers(installation) }, notificationCheck(installation)];
-  return [...(installation.canAsk('webhook-relay') ? ofRelay : []), ...(installation.canAsk('webhook-intake') ? ofIntake : [])];
+  return [
+    ...(installation.canAsk('webhook-relay') ? ofRelay : []),
+    ...(installation.canAsk('webhook-intake') ? [{ subject: 'workers', run: () => lookAtWorkers(installation) }] : []),
+  ];
 }
 
 export type Connection = Awaited<ReturnType<typeof askConnections>>['connections'][number];

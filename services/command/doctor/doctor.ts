@@ -7,6 +7,7 @@ import { wrap } from '../figures.ts';
 import { installationSettings, readInstallation, Refused, Unanswered } from '../installation.ts';
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State, withoutRightClocks } from './finding.ts';
+import { notificationChecks } from './notifications.ts';
 import { secretChecks } from './secrets.ts';
 import { serverChecks, serverSettings } from './servers.ts';
 import { serviceChecks } from './services.ts';
@@ -20,7 +21,13 @@ type Output = { readonly print: (text: string) => void; readonly json: boolean }
 export async function doctor(given: Environment, { print, json }: Output): Promise<boolean> {
   const { environment, faults } = withoutFaulty(given);
   const installation = readInstallation(environment);
-  const checks = [...serviceChecks(installation), ...brokerChecks(installation), ...secretChecks(installation), ...(await serverChecks(environment))];
+  const checks = [
+    ...serviceChecks(installation),
+    ...brokerChecks(installation),
+    ...notificationChecks(installation),
+    ...secretChecks(installation),
+    ...(await serverChecks(environment)),
+  ];
   const findings = withoutRightClocks([...faults, ...(await Promise.all(checks.map((check) => findingsOf(check)))).flat()]);
   const isWell = findings.every(({ state }) => state !== 'wrong');
   print(json ? `${JSON.stringify({ ok: isWell, findings })}\n` : textOf(findings));

@@ -7,9 +7,12 @@ import type { Check, Finding } from './finding.ts';
 const Notifications = z.object({ items: z.array(Notification.pick({ channel: true, recipient: true, status: true, lastError: true })) });
 type Told = z.output<typeof Notifications>['items'][number];
 
-export const notificationCheck = (installation: Installation): Check => ({ subject: 'notifications', run: () => look(installation) });
+const subject = 'notifications';
 
-async function look(installation: Installation): Promise<readonly Finding[]> {
+export const notificationChecks = (installation: Installation): Check[] =>
+  installation.canAsk('webhook-intake') ? [{ subject, run: () => lookAtNotifications(installation) }] : [];
+
+async function lookAtNotifications(installation: Installation): Promise<readonly Finding[]> {
   const [pending, failed] = await Promise.all(
     ['pending', 'failed'].map((status) => installation.ask('webhook-intake', { path: `/api/v1/notifications?status=${status}&limit=200` }, Notifications)),
   );
@@ -22,14 +25,14 @@ export function notificationFindings(messages: readonly Told[]): readonly Findin
     messages.filter(({ lastError }) => lastError !== null),
     ({ channel, status, lastError }) => `${channel} ${status} ${lastError}`,
   );
-  if (groups.size === 0) return [{ subject: 'notifications', state: 'ok', detail: 'none failed' }];
+  if (groups.size === 0) return [{ subject, state: 'ok', detail: 'none failed' }];
   return [...groups.values()].flatMap((group): Finding[] => {
     const [first] = group;
     if (!first) return [];
     const isPending = first.status === 'pending';
     return [
       {
-        subject: 'notifications',
+        subject,
         state: 'warning',
         detail: `${first.channel}, ${isPending ? 'tried again' : 'given up'}: ${group.length}; to ${first.recipient}: ${first.lastError ?? ''}`,
         toDo: isPending

@@ -66,13 +66,13 @@ export type Receiver = { readonly url: string; readonly secrets: readonly Secret
 
 /** `status` is undefined when there was no answer; `retryAfterMs` is what the receiver asks for. */
 export type PostOutcome =
-  { readonly isAccepted: true } | { readonly isAccepted: false; readonly status: number | undefined; readonly reason: string; readonly retryAfterMs?: number };
+  { readonly isAccepted: true } | { readonly isAccepted: false; readonly status?: number; readonly reason: string; readonly retryAfterMs?: number | undefined };
 
-/** `Retry-After` has seconds or a date (RFC 9110 §10.2.3). @returns a member that is absent where neither is there */
-function retryAfterOf({ headers }: Response, now: Date): { readonly retryAfterMs?: number } {
+/** `Retry-After` has seconds or a date (RFC 9110 §10.2.3). @returns undefined where neither is there, or it is over */
+function retryAfterMsOf({ headers }: Response, now: Date): number | undefined {
   const written = headers.get('Retry-After') ?? '';
-  const retryAfterMs = /^\d{1,9}$/.test(written) ? 1000 * Number(written) : Date.parse(written) - now.getTime();
-  return retryAfterMs > 0 ? { retryAfterMs } : {};
+  const ms = /^\d{1,9}$/.test(written) ? 1000 * Number(written) : Date.parse(written) - now.getTime();
+  return ms > 0 ? ms : undefined;
 }
 
 /** Posts a message and its signatures. A redirect is not followed and counts as a refusal. Never rejects. */
@@ -84,8 +84,8 @@ export async function postStandard({ url, secrets, timeoutMs, clock }: Receiver,
     await response.body?.cancel();
     if (response.ok) return { isAccepted: true };
     const { status } = response;
-    return { isAccepted: false, status, reason: `the receiver answered ${status}`, ...retryAfterOf(response, clock()) };
+    return { isAccepted: false, status, reason: `the receiver answered ${status}`, retryAfterMs: retryAfterMsOf(response, clock()) };
   } catch (error) {
-    return { isAccepted: false, status: undefined, reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
+    return { isAccepted: false, reason: describeError(error instanceof Error && error.cause ? error.cause : error) };
   }
 }

@@ -213,8 +213,11 @@ function secretReads({ reader }: VaultParts) {
 }
 
 /** Vault reads its parameters by Go's `ParseBool`. */
-const booleans = new Map([...['1', 't', 'true'].map((text) => [text, true] as const), ...['0', 'f', 'false'].map((text) => [text, false] as const)]);
-const vaultBoolean = textFor((text) => booleans.get(text.toLowerCase()), 'must be true or false').meta({ override: { type: 'boolean' } });
+function goBoolean(text: string): boolean | undefined {
+  if (/^(?:1|t|true)$/i.test(text)) return true;
+  return /^(?:0|f|false)$/i.test(text) ? false : undefined;
+}
+const vaultBoolean = textFor(goBoolean, 'must be true or false').meta({ override: { type: 'boolean' } });
 
 const metadata = (reader: SecretReader, path: `/${string}`) =>
   route({

@@ -145,13 +145,15 @@ type ListParts = {
   readonly deadline: AbortSignal;
 };
 
-/** Pages of a list of the repository. Gitea has no list where a unit is switched off, as issues are in a fork, or nothing was pushed yet; GitHub none of such issues. */
+/** Whether lists may be missing: where nothing was pushed yet, or a unit is switched off, as issues are in a fork. */
+const lacksLists = (repository: JsonObject) => repository['empty'] === true || repository['has_issues'] === false || repository['has_pull_requests'] === false;
+
+/** Pages of a list of the repository; none where it lacks lists and this one is not found. */
 async function* pagesOf({ api, path, repository, deadline }: ListParts, list: string, query: Readonly<Record<string, string>>) {
-  const lacksLists = repository['empty'] === true || ['has_issues', 'has_pull_requests'].some((unit) => repository[unit] === false);
   try {
     yield* api.pages(`${path}/${list}`, query, deadline);
   } catch (error) {
-    if (!(error instanceof NotFound && lacksLists)) throw error;
+    if (!(error instanceof NotFound && lacksLists(repository))) throw error;
   }
 }
 

@@ -17,7 +17,7 @@ export type OutgoingMessage = Content & {
  * `refused`: this message failed for good. `retry`: this message failed, another attempt may succeed. `unavailable`: every message would fail now.
  * `reason` is for the log and the outbox. `retryAfterMs` is the pause that the receiver asks for.
  */
-export type SendOutcome = 'sent' | { readonly kind: 'refused' | 'retry' | 'unavailable'; readonly reason: string; readonly retryAfterMs?: number };
+export type SendOutcome = 'sent' | { readonly kind: 'refused' | 'retry' | 'unavailable'; readonly reason: string; readonly retryAfterMs?: number | undefined };
 
 export type ChannelSender = {
   readonly channel: string;

@@ -27,8 +27,8 @@ export function createWebhook({ secrets, timeoutMs = usualTimeoutMs, clock = sys
       const outcome = await postStandard({ url, secrets, timeoutMs, clock }, { id, body });
       if (outcome.isAccepted) return 'sent';
       // Standard Webhooks: 410 means that the receiver wants no more. One receiver says nothing of another one.
-      const { status, isAccepted: _, ...rest } = outcome;
-      return { kind: status === 410 ? 'refused' : 'retry', ...rest };
+      const { status, reason, retryAfterMs } = outcome;
+      return { kind: status === 410 ? 'refused' : 'retry', reason, retryAfterMs };
     },
   };
 }
