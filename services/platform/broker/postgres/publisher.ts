@@ -15,22 +15,25 @@ const overheadBytes = batching.maxBatch / 200;
 /** jsonb holds 256 MiB in one text, which is the body in base64. */
 const largestBodyBytes = 128 * 1024 * 1024;
 
+/** A transaction takes milliseconds. After this the server is asked whether it is there at all: one that is gone is given up sooner. */
+const suspectAfterMs = 500;
+
 /** @param sessionNow throws when not connected */
 export function createEmbeddedPublisher(topology: Topology, sessionNow: () => EmbeddedSession) {
-  let latest: EmbeddedSession | undefined;
-
   // One copy for each queue, all or none.
   async function write(batch: readonly PendingPublish[]): Promise<readonly PublishResult[]> {
-    const { boss, database } = (latest = sessionNow());
+    const { boss, database } = sessionNow();
     const inTime = batch.filter(({ state }) => state !== 'timed out');
     for (const pending of inTime) pending.state = 'written';
     const stored = inTime.map(({ message }) => toStored(message, 1));
-    await database.transaction(async (db) => {
+    const suspicion = setTimeout(() => void database.checkNow(), suspectAfterMs);
+    const written = database.transaction(async (db) => {
       for (const queue of topology.queues) {
         const jobs = stored.map((data) => toJob(data, queue));
         await boss.insert(queue.name, jobs, { db });
       }
     });
+    await written.finally(() => clearTimeout(suspicion));
     return batch.map(() => ({ outcome: 'confirmed' }));
   }
 
@@ -43,7 +46,6 @@ export function createEmbeddedPublisher(topology: Topology, sessionNow: () => Em
     const result = put(pending).catch((error: unknown): PublishResult => ({ outcome: failedOutcome(error), reason: describeError(error) }));
     return withTimeout(result, timeoutMs, () => {
       const outcome = pending.state === 'written' ? 'unknown' : 'unpublished';
-      if (pending.state === 'written') void latest?.database.checkNow();
       pending.state = 'timed out';
       return { outcome, reason: 'the embedded broker did not answer in time' };
     });

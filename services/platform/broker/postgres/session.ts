@@ -146,7 +146,7 @@ export class CommitUnknown extends Error {
 
 const connectTimeoutMs = 8000;
 /** For the first connection of a session. Short at first: while an address leads to a machine that is gone, each attempt hangs for all of it. */
-const connectMsAfter = (failures: number) => Math.min(2000 + 1000 * failures, connectTimeoutMs);
+const connectMsAfter = (failures: number) => Math.min(1000 + 1000 * Math.max(1, failures), connectTimeoutMs);
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
 const listenerCheckMs = 5000;
@@ -206,7 +206,7 @@ function createEmbeddedDatabase({ url, schema, name, log }: Pick<ConnectionParts
         return transactionOn(client, () => work({ executeSql: (text, values) => client.query(text, values) }), commitFailed);
       }),
 
-    /** Call when a transaction timed out: a server that does not answer the listening connection either is given up before the next check. */
+    /** Call while a transaction waits for long: a server that does not answer the listening connection either is given up before the next check. */
     async checkNow(): Promise<void> {
       if (isChecking) return;
       isChecking = true;
