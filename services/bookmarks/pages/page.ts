@@ -1,5 +1,6 @@
-// The title, the description and the picture that a page gives for itself. Pure.
-import { Parser } from 'htmlparser2';
+// The title, the description and the picture that a page gives for itself. Pure; linear in its length, which the parser of htmlparser2 is not.
+import { Tokenizer } from 'htmlparser2';
+import { ignored } from '../../platform/mail/html.ts';
 
 export type PageFacts = { readonly title: string; readonly description: string; readonly picture: string };
 
@@ -10,22 +11,38 @@ export function factsOf(html: string, url: URL): PageFacts {
   let base = url;
   let isTitle = false;
   let isOver = false;
-  const parser = new Parser({
-    onopentag(name, attributes) {
-      isOver ||= name === 'body';
-      if (isOver) return;
-      if (name === 'title' && title === '') isTitle = true;
-      if (name === 'base' && attributes['href'] !== undefined) base = URL.parse(attributes['href'], url.href) ?? base;
-      const key = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase();
-      const content = attributes['content']?.trim() ?? '';
-      if (name === 'meta' && content !== '' && !meta.has(key)) meta.set(key, content);
+  let [name, attribute, value] = ['', '', ''];
+  let attributes = new Map<string, string>();
+  function begin(): void {
+    isOver ||= name === 'body';
+    if (isOver) return;
+    if (name === 'title' && title === '') isTitle = true;
+    const href = name === 'base' ? attributes.get('href') : undefined;
+    if (href !== undefined) base = URL.parse(href, url.href) ?? base;
+    const key = (attributes.get('property') ?? attributes.get('name') ?? '').toLowerCase();
+    const content = attributes.get('content')?.trim() ?? '';
+    if (name === 'meta' && content !== '' && !meta.has(key)) meta.set(key, content);
+  }
+  const addText = (text: string) => void (isTitle && (title += text));
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      ...ignored,
+      onopentagname: (from, to) => ([name, attributes] = [html.slice(from, to).toLowerCase(), new Map<string, string>()]),
+      onattribname: (from, to) => ([attribute, value] = [html.slice(from, to).toLowerCase(), '']),
+      onattribdata: (from, to) => (value += html.slice(from, to)),
+      onattribentity: (codePoint) => (value += String.fromCodePoint(codePoint)),
+      onattribend: () => void (attributes.has(attribute) || attributes.set(attribute, value)),
+      onopentagend: begin,
+      onselfclosingtag: begin,
+      onclosetag: (from, to) => void (isTitle &&= html.slice(from, to).toLowerCase() !== 'title'),
+      ontext: (from, to) => addText(html.slice(from, to)),
+      ontextentity: (codePoint) => addText(String.fromCodePoint(codePoint)),
     },
-    ontext: (text) => void (isTitle && (title += text)),
-    onclosetag: (name) => void (isTitle &&= name !== 'title'),
-  });
+  );
   // Facts stand in the head; of a page without one, in its first part.
-  for (let at = 0; at < html.length && !isOver; at += pieceLength) parser.write(html.slice(at, at + pieceLength));
-  parser.end();
+  for (let at = 0; at < html.length && !isOver; at += pieceLength) tokenizer.write(html.slice(at, at + pieceLength));
+  tokenizer.end();
   const first = (...names: readonly string[]) => names.map((name) => meta.get(name) ?? '').find((content) => content !== '') ?? '';
   return {
     title: tidy(first('og:title', 'twitter:title') || title, 500),

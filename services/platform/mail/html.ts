@@ -112,7 +112,8 @@ const readers = new Map<string, (tag: Tag, value: string) => unknown>([
 const pixel = /^(?: [01](?:px)?){2}$/i;
 
 const ignore = () => undefined;
-const ignored: TokenizerCallbacks = {
+/** Callbacks that do nothing, for those that are not needed. */
+export const ignored: TokenizerCallbacks = {
   onopentagname: ignore,
   onattribname: ignore,
   onattribdata: ignore,

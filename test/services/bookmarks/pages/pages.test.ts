@@ -25,6 +25,8 @@ describe('factsOf', () => {
   ] as const)
     it(`reads ${what}`, () => expect(factsOf(html, at)).to.deep.include(facts));
 
+  it('reads elements that never end, and ends without a beginning, in linear time', () =>
+    expectLinearTime((parts) => factsOf('<i>'.repeat(parts * 3000) + '</b>'.repeat(parts * 3000), at)));
   it('reads a long page in linear time', () => expectLinearTime((parts) => factsOf('<meta property="og:title" content="'.repeat(parts * 6000), at)));
 });
 
