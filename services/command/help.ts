@@ -102,7 +102,8 @@ const helps: Readonly<Record<string, string>> = {
     families: [brokerUrlFamily],
     notes: [
       'Readiness, versions and clocks of the services; connections, limits, queues and the spool of the relay; the last runs of workers; notifications;\n' +
-        'the database; certificates of what is reached by TLS; the disk of the spool. What does not answer hides nothing else.',
+        'the database; certificates of what is reached by TLS; the disk of the spool; on a laptop, and in the pod of its own,\n' +
+        'a worker such as the mailbox, faulty notification rules, the geocoder. What does not answer hides nothing else.',
       'Certificates of brokers and the disk of the spool are looked at only in a pod that has them, such as the one of the relay.',
       inPod,
     ],

@@ -6,7 +6,7 @@ import { settings as digestSettings } from '../link-digest/config.ts';
 import { settings as listingsSettings } from '../listings/config.ts';
 import { type Environment, isGiven, readSettings, type Setting } from '../platform/config/config.ts';
 import type { Secret } from '../platform/config/secret.ts';
-import { commonSettings, optional, url as urlSetting } from '../platform/config/settings.ts';
+import { commonSettings, optional, processSettings, url as urlSetting } from '../platform/config/settings.ts';
 import { codeOf, describeError, hasCode } from '../platform/errors.ts';
 import type { Schema } from '../platform/http/route.ts';
 import { type AnswerOf, requireAnswer } from '../platform/http/wire.ts';
@@ -29,6 +29,12 @@ export type ServiceName = (typeof serviceNames)[number];
 
 /** `Console__PublicUrl` may lead through a proxy that a pod does not reach. */
 const consoleUrl = optional(urlSetting('SIGNALBOX_CONSOLE_URL', ['http', 'https'], { summary: 'Where the console answers; its own pod needs none' }));
+
+const metricsUrl = optional(
+  urlSetting('SIGNALBOX_METRICS_URL', ['http', 'https'], {
+    summary: 'Where metrics and health of processes answer; default in a pod: its own at METRICS_PORT',
+  }),
+);
 
 const described: Readonly<Record<ServiceName, Described>> = {
   'webhook-relay': {
@@ -72,6 +78,7 @@ export const installationSettings = {
   adminApiKeys: optional(secretsSettings.adminApiKeys),
   secretsTokens: consoleSettings.secretsTokens,
   consoleUrl,
+  metricsUrl,
 };
 
 /** A service answered with a refusal. */
@@ -104,6 +111,14 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     return isService && own.some(({ name }) => isGiven(environment, name)) ? `http://127.0.0.1:${port}` : undefined;
   }
 
+  function ownMetricsUrl(): string | undefined {
+    const { metricsPort, given } = readSettings(environment, { metricsPort: processSettings.metricsPort, given: metricsUrl });
+    return (
+      given?.replace(/\/+$/, '') ??
+      (isGiven(environment, processSettings.metricsPort.name) && metricsPort !== 0 ? `http://127.0.0.1:${metricsPort}` : undefined)
+    );
+  }
+
   function credentialOf(service: ServiceName) {
     const { credentials } = described[service];
     if (!credentials) return undefined;
@@ -133,7 +148,7 @@ export function readInstallation(environment: Environment, timeoutMs = answerMs)
     throw new Refused(service, response.status, text);
   }
 
-  return { urlOf, ask, canAsk: (service: ServiceName) => urlOf(service) !== undefined && credentialOf(service) !== undefined };
+  return { urlOf, metricsUrl: ownMetricsUrl(), ask, canAsk: (service: ServiceName) => urlOf(service) !== undefined && credentialOf(service) !== undefined };
 }
 
 function notGiven(service: ServiceName): string {

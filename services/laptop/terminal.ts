@@ -189,6 +189,8 @@ const Line = z.looseObject({
   reason: z.string().optional(),
   /** By the name of a readiness check: why it fails. */
   checks: z.record(z.string(), z.string()).optional(),
+  /** Each fault of a file that was changed. */
+  faults: z.array(z.string()).optional(),
   toDo: z.string().optional(),
 });
 type Line = z.output<typeof Line>;
@@ -207,9 +209,11 @@ const subjectOf = ({ broker, connection, job, step, file, recipient, channel }: 
 
 /** A line as the terminal shows it: what happened, to what, why, and what to do. The reason of a fatal error comes first. */
 export function forPeople(line: Line): string {
-  const { level, time, service, msg = '', error, reason, checks = {}, toDo } = line;
+  const { level, time, service, msg = '', error, reason, checks = {}, faults = [], toDo } = line;
   const failing = Object.entries(checks).map(([name, detail]) => `${name}: ${detail}`);
-  const details = [subjectOf(line), reason, error?.message, failing.join(', ')].filter((text) => text !== undefined && text !== '').join(': ');
+  const details = [subjectOf(line), reason, error?.message, failing.join(', '), faults.join('; ')]
+    .filter((text) => text !== undefined && text !== '')
+    .join(': ');
   const [first, second] = level === 'fatal' && details !== '' ? [details, msg] : [msg, details];
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${service}: ${first}${second === '' ? '' : ` (${second})`}${toDo === undefined ? '' : `; ${toDo}`}\n`;
 }

@@ -191,6 +191,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   await writeAddresses(data, {
     Events__Url: eventsUrl,
     ...Object.fromEntries(listening.map(([setting, service]) => [setting, urlOf(service)])),
+    ...(metricsPort !== 0 && { SIGNALBOX_METRICS_URL: `http://${host}:${metricsPort}` }),
     ...serversIn(given),
   });
   const started: Started[] = deployables.map(({ name, settings, isDescribed = true }) => ({

@@ -54,8 +54,8 @@ async function readCertificate({ certificateFile, keyFile }: SmtpParts['config']
 function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: SmtpParts) {
   const memory = createBodyMemory(mailsInMemory * maxMailBytes, maxMailBytes);
 
-  /** Reads a mail to its end, where SMTP takes an answer, and keeps nothing of one that is refused. */
-  async function read(stream: AsyncIterable<Buffer>, body: ReturnType<typeof memory.open>, isStalled: () => boolean): Promise<Buffer> {
+  /** Reads a mail to its end, where SMTP takes an answer, and keeps nothing of one that is refused. @returns undefined for one that is too large */
+  async function read(stream: AsyncIterable<Buffer>, body: ReturnType<typeof memory.open>, isStalled: () => boolean): Promise<Buffer | undefined> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of stream) {
@@ -68,15 +68,24 @@ function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: S
       await body.take(chunk.length);
       chunks.push(chunk);
     }
-    if (bytes > maxMailBytes) throw new Refusal(552, `5.3.4 The mail is larger than ${maxMailBytes} bytes`);
+    if (bytes > maxMailBytes) return undefined;
     if (isStalled()) throw new Refusal(451, '4.3.1 Too slow while others wait, try again');
     body.complete();
     return Buffer.concat(chunks);
   }
 
-  async function deliver(raw: Buffer, { envelope, remoteAddress: client }: SMTPServerSession): Promise<void> {
-    const targets = new Set(envelope.rcptTo.flatMap(({ address }) => targetOf(recipients, address) ?? []));
-    const outcomes = await Promise.all([...targets].map((target) => ingest.deliver(raw, target, 'smtp')));
+  const targetsOf = ({ envelope }: SMTPServerSession) => [...new Set(envelope.rcptTo.flatMap(({ address }) => targetOf(recipients, address) ?? []))];
+
+  function refuseLarge(session: SMTPServerSession): never {
+    const reason = `it is larger than ${maxMailBytes} bytes`;
+    for (const target of targetsOf(session)) ingest.refuse(target, 'smtp', reason);
+    log.warn({ client: session.remoteAddress, reason }, 'mail refused');
+    throw new Refusal(552, `5.3.4 The mail is larger than ${maxMailBytes} bytes`);
+  }
+
+  async function deliver(raw: Buffer, session: SMTPServerSession): Promise<void> {
+    const { remoteAddress: client } = session;
+    const outcomes = await Promise.all(targetsOf(session).map((target) => ingest.deliver(raw, target, 'smtp')));
     for (const outcome of outcomes) if (outcome.kind !== 'taken') log.warn({ client, bytes: raw.length, reason: outcome.reason }, `mail ${outcome.kind}`);
     if (outcomes.some(({ kind }) => kind === 'unavailable')) throw new Refusal(451, '4.3.0 The mail cannot be taken at the moment, try again');
     if (outcomes.every(({ kind }) => kind === 'refused')) throw new Refusal(554, '5.6.0 The mail cannot be read');
@@ -86,7 +95,9 @@ function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: S
     let isStalled = false;
     const body = memory.open(() => (isStalled = true));
     try {
-      await deliver(await read(stream, body, () => isStalled), session);
+      const raw = await read(stream, body, () => isStalled);
+      if (raw === undefined) refuseLarge(session);
+      else await deliver(raw, session);
     } finally {
       body.release();
     }

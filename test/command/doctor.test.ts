@@ -6,12 +6,14 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:tls';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import pg from 'pg';
 import { type Connection, connectionFindings, queueFindings } from '../../services/command/doctor/brokers.ts';
 import { certificateFinding, judge } from '../../services/command/doctor/certificates.ts';
 import { fetchFrom, Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
 import { clockFinding, type Finding, withoutRightClocks } from '../../services/command/doctor/finding.ts';
 import { notificationFindings } from '../../services/command/doctor/notifications.ts';
+import { gaugeFindings, workerFindings } from '../../services/command/doctor/process.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
 import { differenceOf } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
@@ -108,6 +110,32 @@ describe('the doctor', () => {
     const taking = { ...drained, name: 'BROKER_URL_2', limitReached: false, isNearLimit: false, monthlyLimit: 10, messageCount: 0, remaining: 10 };
     expect(connectionFindings([drained, taking])[0]).to.include({ state: 'ok', detail: 'connected; takes no more messages (its limit is 0)' });
     expect(connectionFindings([drained])[0]).to.include({ state: 'wrong' });
+    const blocked = { ...taking, isConnected: false, lastError: 'blocked by the server: low on memory' };
+    expect(connectionFindings([blocked])[0])
+      .to.have.property('toDo')
+      .that.contains('alarms');
+  });
+
+  it('names workers of its own process that are not ready, and what waits there', () => {
+    const checks = { 'secrets.schema': { ok: false }, 'listings geocoding.database': { ok: true }, 'mailbox.mailbox': { ok: false, detail: 'News: refused' } };
+    expect(workerFindings({ status: 'unready', checks }).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
+      ['mailbox', 'wrong', 'not ready: mailbox: News: refused'],
+    ]);
+    const metrics = [
+      '# TYPE signalbox_notification_rules_current gauge',
+      'signalbox_notification_rules_current{part="api"} 0',
+      'signalbox_notification_rules_current{part="worker"} 0',
+      'signalbox_own_events_oldest_seconds{deployable="listings"} 61.2',
+      'signalbox_own_events_oldest_seconds{deployable="secrets"} 60',
+      'signalbox_geocoder_failing_seconds 770.891',
+      '',
+    ].join('\n');
+    expect(gaugeFindings(metrics).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
+      ['notifications', 'warning', 'the file of rules was changed and has faults: the rules before it stay in use'],
+      ['own events', 'warning', 'listings could not post the oldest for 61 s'],
+      ['geocoder', 'warning', 'has answered nothing for 771 s'],
+    ]);
+    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1'))).to.deep.equal([]);
   });
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {
@@ -268,7 +296,7 @@ describe('signalbox doctor', () => {
     const isWell = await doctor(environment, { print: (some) => void (text += some), json: true });
     const { ok, findings } = JSON.parse(text) as { ok: boolean; findings: readonly Finding[] };
     expect(ok).to.equal(isWell);
-    return { isWell, find: (subject: string) => findings.find((one) => one.subject === subject) };
+    return { isWell, findings, find: (subject: string) => findings.find((one) => one.subject === subject) };
   }
 
   it('finds nothing wrong where nothing is, and says what it could not ask', async () => {
@@ -321,6 +349,23 @@ describe('signalbox doctor', () => {
     refused.password = 'wrong';
     const { find } = await diagnosed({ DATABASE_URL: refused.href });
     expect(find('database')?.toDo).to.contain('password').and.not.contain('start it');
+  });
+
+  it('names the session that others wait for', async () => {
+    const [holder, waiter] = [new pg.Client(database.url), new pg.Client(database.url)];
+    await Promise.all([holder.connect(), waiter.connect()]);
+    try {
+      await holder.query('begin; lock table relay.senders');
+      const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const waiting = waiter.query('begin; lock table relay.senders');
+      await eventually(async () =>
+        expect((await diagnosed()).findings.map(({ detail }) => detail)).to.include(`1 session waits for a lock that session ${rows[0]?.pid ?? 0} holds`),
+      );
+      await holder.query('rollback');
+      await waiting;
+    } finally {
+      await Promise.all([holder.end(), waiter.end()]);
+    }
   });
 
   it('says which check of a service fails, and what to do', async () => {

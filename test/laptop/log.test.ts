@@ -35,6 +35,11 @@ describe('the log in a terminal', () => {
     );
   });
 
+  it('says which faults a changed file has', () => {
+    const changed = line({ file: 'rules.yaml', faults: ['rules[0].when.minimumScore must be a whole number', 'rules[1] has no name'] });
+    expect(forPeople(changed)).to.contain('(rules.yaml: rules[0].when.minimumScore must be a whole number; rules[1] has no name)');
+  });
+
   it('gives the reason of a fatal error first', () => {
     expect(forPeople(line({ level: 'fatal', msg: 'failed, exiting with 1', error: { message: 'port 8081 is taken' } }))).to.equal(
       '12:00:00 fatal webhook-relay: port 8081 is taken (failed, exiting with 1)\n',

@@ -140,7 +140,10 @@ const relayCases: readonly Cases[] = [
     alert: 'SignalboxBrokerLimitReached',
     labels: { severity: 'warning', namespace, broker, period },
     fires: { 'for the one at its limit': [{ ...usage(broker, 10, 10), ...usage('BROKER_URL_2', 1, 20) }, '2m'] },
-    silent: { 'one message before': [usage(broker, 9, 10), '20m'] },
+    silent: {
+      'one message before': [usage(broker, 9, 10), '20m'],
+      'for one that is drained by a limit of nothing': [{ ...usage(broker, 0, 0), ...usage('BROKER_URL_2', 1, 20) }, '20m'],
+    },
   },
   {
     alert: 'SignalboxBrokerNearLimit',

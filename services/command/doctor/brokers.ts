@@ -64,7 +64,9 @@ const disconnected = (subject: string, more = ''): Finding => ({
   subject,
   state: 'wrong',
   detail: `not connected${more}`,
-  toDo: 'see whether that broker runs, and whether user, password and virtual host of the setting are right',
+  toDo: more.includes('blocked by the server')
+    ? 'give that RabbitMQ memory or disk: `rabbitmq-diagnostics alarms` there says which it lacks'
+    : 'see whether that broker runs, and whether user, password and virtual host of the setting are right',
 });
 
 async function lookAtQueues(installation: Installation): Promise<readonly Finding[]> {

@@ -8,6 +8,7 @@ import { installationSettings, readInstallation, Refused, Unanswered } from '../
 import { brokerChecks } from './brokers.ts';
 import { type Check, type Finding, settingFindings, type State, withoutRightClocks } from './finding.ts';
 import { notificationChecks } from './notifications.ts';
+import { processChecks } from './process.ts';
 import { secretChecks } from './secrets.ts';
 import { serverChecks, serverSettings } from './servers.ts';
 import { serviceChecks } from './services.ts';
@@ -25,6 +26,7 @@ export async function doctor(given: Environment, { print, json }: Output): Promi
     ...serviceChecks(installation),
     ...brokerChecks(installation),
     ...notificationChecks(installation),
+    ...processChecks(installation),
     ...secretChecks(installation),
     ...(await serverChecks(environment)),
   ];

@@ -1,5 +1,6 @@
 // The doctor asks what the environment names beside the services: Postgres, the certificates of servers, the disk of the spool.
 import { access, statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readBrokerConnections } from '../../platform/broker/environment.ts';
 import { type Environment, isGiven, readSettings } from '../../platform/config/config.ts';
 import { commonSettings, optional } from '../../platform/config/settings.ts';
@@ -59,6 +60,15 @@ const serverState = statement<Server>(
     (select rolconnlimit from pg_roles where rolname = current_user) as "ownMost"`,
 );
 
+type Blocker = { readonly pid: number; readonly waiting: number };
+/** Every role sees locks, though not the statements of others. */
+const blockers = statement<Blocker>(
+  'doctor.blockers',
+  'select blocker as pid, count(distinct pid)::int as waiting from pg_locks, unnest(pg_blocking_pids(pid)) as blocker where not granted group by 1 order by 2 desc',
+);
+/** Services wait for each other's locks for moments. */
+const lockMs = 2000;
+
 const leastVersion = 130_000;
 /** The share of connections in use from which a burst may find none. */
 const nearlyAll = 0.9;
@@ -72,7 +82,10 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
     if (!server) throw new TypeError('a select without a table has a row');
     const now = server.now.getTime();
     const clock = clockFinding('database', now > answered ? now - answered : Math.min(0, now - asked));
-    return [...versionFindings(server.version), connectionsFinding(server), clock];
+    const before = new Set((await database.all(blockers)).map(({ pid }) => pid));
+    if (before.size > 0) await sleep(lockMs);
+    const [blocker] = before.size > 0 ? (await database.all(blockers)).filter(({ pid }) => before.has(pid)) : [];
+    return [...versionFindings(server.version), connectionsFinding(server), ...(blocker ? [lockFinding(blocker)] : []), clock];
   } catch (error) {
     const detail = describeDatabaseFault(error, 'DATABASE_URL');
     if (detail === undefined) throw error;
@@ -83,6 +96,13 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
     await database.close();
   }
 }
+
+export const lockFinding = ({ pid, waiting }: Blocker): Finding => ({
+  subject: 'database',
+  state: 'warning',
+  detail: `${waiting} ${waiting === 1 ? 'session waits' : 'sessions wait'} for a lock that session ${pid} holds`,
+  toDo: `end that session unless it migrates, as the administrator of Postgres: select pg_terminate_backend(${pid})`,
+});
 
 function versionFindings(version: number): Finding[] {
   const detail = `Postgres ${Math.floor(version / 10_000)}.${version % 10_000}`;

@@ -65,7 +65,10 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
   async function work(from: Provider): Promise<void> {
     let failed: Unplaced[] = [];
     let reason = '';
-    for (const listing of await store.due(clock(), listingsPerRun)) {
+    const due = await store.due(clock(), listingsPerRun);
+    // A listing that the geocoder failed on is due at once: none of them is left.
+    if (due.length === 0) await store.setAnswering();
+    for (const listing of due) {
       if (stopping.aborted) return;
       const outcome = await lookUp(from, listing);
       if (stopping.aborted && outcome.kind === 'failed') return; // cut off by the stop
@@ -90,7 +93,8 @@ export function createGeocoding({ store, provider, cacheDays, stopping, clock, l
     /** One run of at most 20 listings. Its start is the heartbeat. */
     async run(): Promise<void> {
       const pausedUntil = await store.beat(clock());
-      if (!provider || (pausedUntil && pausedUntil > clock())) return;
+      if (!provider) return void (await store.setAnswering()); // a geocoder that was switched off fails no more
+      if (pausedUntil && pausedUntil > clock()) return;
       await work(provider);
     },
   };

@@ -118,11 +118,12 @@ describe('mails by SMTP', () => {
   });
 
   it('that are too large are refused, with and without an announced size', async () => {
-    const { port } = await start({ Mail__MaxBytes: '4096' });
+    const { port, metrics } = await start({ Mail__MaxBytes: '4096' });
     const raw = mail('large', 'x'.repeat(5000));
     expect(await send(port, { to: ['news@in.example.org'], raw })).to.match(/^552 /);
     const unannounced = await talk(port, ['EHLO x', 'MAIL FROM:<a@b.example>', 'RCPT TO:<news@in.example.org>', 'DATA', `${raw}.`, 'QUIT']);
     expect(unannounced.at(-2)).to.match(/^552 /);
+    expect(await metrics.text()).to.contain('signalbox_mail_mails_total{door="smtp",target="digest",outcome="refused"} 2');
     expect(sink.handed).to.have.length(0);
   });
 

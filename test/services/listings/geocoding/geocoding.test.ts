@@ -257,6 +257,19 @@ describe('geocoding', function () {
     expect((await store.state())?.failingSince).to.equal(null);
   });
 
+  it('fails no more once it is switched off, or no listing is left to ask it for', async () => {
+    const store = createGeocodingStore(pool);
+    const failingSince = async () => (await store.state())?.failingSince;
+    geocoder.behave(status(500));
+    for (const end of [() => run({ provider: 'none' }), () => pool.driver.query('truncate properties cascade').then(() => run())]) {
+      await add('1 Main Street');
+      await run();
+      expect(await failingSince()).to.not.equal(null);
+      await end();
+      expect(await failingSince()).to.equal(null);
+    }
+  });
+
   it('looks again at once for a listing whose address changed, and loses its coordinates', async () => {
     const ingest = createIngest({ store: createListingStore(pool), ...untold });
     const item = (address: string) => complete({ sourceId: 'one', sourceUrl: 'https://example.org/1', address, priceMonthly: 1000 });

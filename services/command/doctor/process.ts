@@ -1,0 +1,73 @@
+// The doctor asks the process beside it, on its metrics port, for what no service answers: the readiness of workers, and what is stuck.
+import { Readiness } from '../../platform/health.ts';
+import { fetchFrom, type Installation, serviceNames } from '../installation.ts';
+import type { Check, Finding } from './finding.ts';
+
+export const processChecks = ({ metricsUrl }: Installation): Check[] =>
+  metricsUrl === undefined ? [] : [{ subject: 'this process', run: () => lookAtProcess(metricsUrl) }];
+
+async function lookAtProcess(url: string): Promise<readonly Finding[]> {
+  const ask = (path: string) => fetchFrom('metrics', `${url}${path}`).then((response) => response.text());
+  const [readiness, metrics] = await Promise.all([ask('/health/ready'), ask('/metrics')]);
+  return [...workerFindings(Readiness.parse(JSON.parse(readiness))), ...gaugeFindings(metrics)];
+}
+
+const isService = (name: string) => serviceNames.some((service) => service === name);
+
+/** Services are asked themselves. Checks are named `<process>.<check>`. */
+export function workerFindings({ checks }: Readiness): readonly Finding[] {
+  const named = Object.entries(checks).map(([name, check]) => {
+    const dot = name.indexOf('.');
+    return { process: name.slice(0, dot), check: name.slice(dot + 1), ...check };
+  });
+  return named
+    .filter(({ process, ok }) => !ok && !isService(process))
+    .map(({ process, check, detail = 'failed' }) => ({
+      subject: process,
+      state: 'wrong',
+      detail: `not ready: ${check}: ${detail}`,
+      toDo: `correct what the detail names; the log of ${process} says more`,
+    }));
+}
+
+type Gauge = { readonly isWrong: (value: number) => boolean; readonly finding: (labels: string, value: number) => Omit<Finding, 'state'> };
+
+const patienceSeconds = 60;
+
+const gauges: Readonly<Record<string, Gauge>> = {
+  signalbox_notification_rules_current: {
+    isWrong: (value) => value === 0,
+    finding: () => ({
+      subject: 'notifications',
+      detail: 'the file of rules was changed and has faults: the rules before it stay in use',
+      toDo: 'correct the file: the log names each fault (reloading the notification rules failed)',
+    }),
+  },
+  signalbox_own_events_oldest_seconds: {
+    isWrong: (value) => value > patienceSeconds,
+    finding: (deployable, value) => ({
+      subject: 'own events',
+      detail: `${deployable} could not post the oldest for ${Math.round(value)} s`,
+      toDo: 'see whether Events__Url answers: the log has its answer (posting an event failed)',
+    }),
+  },
+  signalbox_geocoder_failing_seconds: {
+    isWrong: (value) => value > patienceSeconds,
+    finding: (_labels, value) => ({
+      subject: 'geocoder',
+      detail: `has answered nothing for ${Math.round(value)} s`,
+      toDo: 'see whether it answers, and takes the key: the log has the reason (geocoder unavailable)',
+    }),
+  },
+};
+
+/** @param metrics in the text format of Prometheus */
+export function gaugeFindings(metrics: string): readonly Finding[] {
+  const found = [...metrics.matchAll(/^(\w+)(?:\{\w+="([^"]*)"[^\n]*\})? (\S+)$/gm)].flatMap(([, name = '', label = '', text = '']): Finding[] => {
+    const gauge = gauges[name];
+    const value = Number(text);
+    return gauge?.isWrong(value) ? [{ ...gauge.finding(label, value), state: 'warning' }] : [];
+  });
+  // A gauge of two parts of a process says the same twice.
+  return [...new Map(found.map((finding) => [finding.subject + finding.detail, finding])).values()];
+}
