@@ -1,7 +1,7 @@
 // Password hashes: scrypt of node:crypto, stored with parameters and salt.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Common } from './problem.ts';
-import { createSemaphore } from './semaphore.ts';
+import { createSemaphore, type Semaphore } from './semaphore.ts';
 
 type Parameters = { readonly N: number; readonly r: number; readonly p: number };
 
@@ -48,19 +48,40 @@ const hashesAtOnce = 2;
 const hashWaitMs = 10_000;
 
 /**
- * Compares a password with all hashes, also after a match, so that the time tells nothing; two at once in the process.
+ * Compares a password with all hashes, also after a match, so that the time tells nothing. Two clients at once in the process, and one password of
+ * a client: thousands of tries of one, under as many names, hold up no other.
  * @throws Problem 503 when too many wait
  */
-export function createPasswordCheck(): (presented: string, hashes: readonly string[]) => Promise<boolean> {
+export function createPasswordCheck(): (presented: Presented, hashes: readonly string[]) => Promise<boolean> {
   const turns = createSemaphore(hashesAtOnce);
-  return async (presented, hashes) => {
-    if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
-    try {
-      let isRight = false;
-      for (const hash of hashes) isRight = (await isPassword(presented, hash)) || isRight;
-      return isRight;
-    } finally {
-      turns.release(1);
-    }
+  const ofClients = createTurnsOfClients();
+  return ({ password, client }, hashes) =>
+    ofClients(client, () =>
+      inTurn(turns, async () => {
+        let isRight = false;
+        for (const hash of hashes) isRight = (await isPassword(password, hash)) || isRight;
+        return isRight;
+      }),
+    );
+}
+
+type Presented = { readonly password: string; /** As `clientIn` gives it. */ readonly client: string };
+
+async function inTurn<T>(turns: Semaphore, work: () => Promise<T>): Promise<T> {
+  if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
+  return work().finally(() => turns.release(1));
+}
+
+/** A turn for each client; kept while it has work. */
+function createTurnsOfClients() {
+  const clients = new Map<string, { readonly turn: Semaphore; works: number }>();
+  return async <T>(client: string, work: () => Promise<T>): Promise<T> => {
+    const own = clients.get(client) ?? { turn: createSemaphore(1), works: 0 };
+    clients.set(client, own);
+    own.works += 1;
+    return inTurn(own.turn, work).finally(() => {
+      own.works -= 1;
+      if (own.works === 0) clients.delete(client);
+    });
   };
 }

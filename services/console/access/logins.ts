@@ -56,7 +56,7 @@ export function createLogins({ store, config, limit, clock }: LoginParts) {
   /** @returns that of `work`, which is called for the right password only */
   const attempt = <T>({ subject, password, address }: Given, work: () => Promise<T | undefined>): Promise<T> =>
     limit.attempt(`${clientIn(address)} ${subject}`, async () => {
-      const isRight = await isPassword(password, await hashesOf(subject));
+      const isRight = await isPassword({ password, client: clientIn(address) }, await hashesOf(subject));
       const result = isRight ? await work() : undefined;
       if (result === undefined) throw Common.unauthorized({ headers: { 'WWW-Authenticate': 'Cookie' } });
       return result;

@@ -21,11 +21,11 @@ type LoginParts = {
   readonly limit: Pick<RateLimit, 'attempt'>;
 };
 
-function createCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (presented: string) => Promise<boolean> {
+function createCheck({ adminPasswords = [], adminPasswordHashes }: LoginParts['config']): (password: string, client: string) => Promise<boolean> {
   const isPlain = isOneOf(adminPasswords);
   const hashes = adminPasswordHashes?.map((hash) => hash.reveal());
   const isHashed = createPasswordCheck();
-  return async (presented) => (hashes ? isHashed(presented, hashes) : isPlain(presented));
+  return async (password, client) => (hashes ? isHashed({ password, client }, hashes) : isPlain(password));
 }
 
 export function loginRoute({ config, store, tokens, clock, limit }: LoginParts) {
@@ -44,8 +44,9 @@ export function loginRoute({ config, store, tokens, clock, limit }: LoginParts) 
     problems: [Common.unauthorized, Common.tooMany, Common.unavailable],
     async handle({ body, clientAddress }) {
       // Both are looked at in any case, so that the time tells nothing of which was wrong.
-      await limit.attempt(`${clientIn(clientAddress())} ${body.username}`, async () => {
-        const isRight = [await isPasswordRight(body.password), isUsername(body.username)].every(Boolean);
+      const client = clientIn(clientAddress());
+      await limit.attempt(`${client} ${body.username}`, async () => {
+        const isRight = [await isPasswordRight(body.password, client), isUsername(body.username)].every(Boolean);
         if (!isRight) throw Common.unauthorized({ detail: 'The user name or the password is wrong.', headers: { 'WWW-Authenticate': 'Bearer' } });
       });
       const lastLogin = clock();
