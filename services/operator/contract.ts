@@ -298,7 +298,9 @@ export const SyncedSecretSpec = z
       .prefault({})
       .describe('The Secret that is written. A Secret that exists and does not belong to this object, or has another type, is left as it is.'),
     data: z.array(DataEntry).max(1000).default([]).meta(keyedBy('key')).describe('Keys of the Secret, each with its source.'),
-    template: Texts.default({}).describe('Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced.'),
+    template: Texts.default({}).describe(
+      'Texts by key, with {{ secret NAME }} and {{ configuration KEY }} replaced. With data they name at most 1000 secrets.',
+    ),
     refreshInterval: Duration.default('5m').describe('How often values are read when the change feed reports nothing.'),
     rollout: Rollout.default([]).describe('Workloads of this namespace that are rolled once for each change of the content.'),
   })

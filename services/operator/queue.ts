@@ -1,4 +1,4 @@
-// A queue of keys that are due: each once, one worker a key, growing pauses after failures, a limit of starts a second.
+// A queue of keys that are due: each once, one worker a key, namespaces in turn, growing pauses after failures, a limit of starts a second.
 import { backOffMs, type BackOffRange } from '../platform/time.ts';
 
 export type QueueOptions = {
@@ -12,11 +12,14 @@ export type QueueOptions = {
 
 export type Queue = ReturnType<typeof createQueue>;
 
+const namespaceOf = (key: string) => key.split('/', 1)[0] ?? '';
+
 /** The longest timer of Node. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond = 100, backOff = { firstMs: 1000, longestMs: 15_000 } }: QueueOptions) {
-  const due = new Set<string>();
+  /** By namespace; the one whose turn is next comes first, so that thousands of keys of one hold up the others for one key. */
+  const due = new Map<string, Set<string>>();
   const active = new Set<string>();
   const timers = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const failures = new Map<string, number>();
@@ -27,7 +30,8 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
 
   function add(key: string): void {
     if (isClosed) return;
-    due.add(key);
+    const namespace = namespaceOf(key);
+    due.set(namespace, (due.get(namespace) ?? new Set()).add(key));
     start();
   }
 
@@ -47,13 +51,20 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
 
   /** Starts as many keys as the limits allow. */
   function start(): void {
-    for (const key of due) {
-      if (isClosed || active.size >= concurrency) return;
-      if (active.has(key)) continue;
-      if (!pace.mayStart()) return;
-      due.delete(key);
+    while (!isClosed && active.size < concurrency) {
+      const next = findNext();
+      if (!next || !pace.mayStart()) return;
+      const { namespace, key, keys } = next;
+      keys.delete(key);
+      due.delete(namespace);
+      if (keys.size > 0) due.set(namespace, keys);
       void run(key);
     }
+  }
+
+  function findNext() {
+    for (const [namespace, keys] of due) for (const key of keys) if (!active.has(key)) return { namespace, key, keys };
+    return undefined;
   }
 
   async function run(key: string): Promise<void> {
@@ -81,7 +92,7 @@ export function createQueue({ work, onFailure, concurrency = 8, startsPerSecond 
     add,
     /** Keys that wait for a worker. */
     get depth() {
-      return due.size;
+      return [...due.values()].reduce((sum, keys) => sum + keys.size, 0);
     },
     /** Starts nothing more. Resolves when all work has ended. */
     close(): Promise<void> {

@@ -38,6 +38,16 @@ describe('the queue of keys', () => {
     expect(worked).to.deep.equal(['a', 'a']);
   });
 
+  it('works on namespaces in turn, however many keys of one are due', async () => {
+    const { queue, worked } = setUp({ concurrency: 1, startsPerSecond: 10_000 });
+    for (let number = 0; number < 50; number++) queue.add(`crowded/${number}`);
+    for (const name of ['a', 'b']) queue.add(`quiet/${name}`);
+    await eventually(() => expect(worked).to.have.lengthOf(52));
+    expect(worked.slice(0, 5)).to.have.members(['crowded/0', 'crowded/1', 'crowded/2', 'quiet/a', 'quiet/b']);
+    expect(queue.depth).to.equal(0);
+    await queue.close();
+  });
+
   it('never works on one key twice at a time, and on so many keys at once', async () => {
     const active = new Set<string>();
     let most = 0;

@@ -1,7 +1,7 @@
 // `Cluster` on the wire: objects of any kind by the paths of the Kubernetes API.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { fieldManager } from '../contract.ts';
+import { fieldManager, group } from '../contract.ts';
 import { type Cluster, type KubeObject, type ListOptions, microTime, type Resource } from './cluster.ts';
 import { ClusterError, type Transport } from '../../platform/api-server.ts';
 
@@ -33,6 +33,14 @@ export function readObject(value: unknown, { apiVersion, kind }: Resource): Kube
   return { ...object, apiVersion, kind };
 }
 
+/** The metadata that controllers look at: annotations of others may have 256 KiB for each Secret and ConfigMap of the cluster. */
+export function readMetadata(value: unknown, resource: Resource): KubeObject {
+  const { apiVersion, kind, metadata } = readObject(value, resource);
+  const { labels: _labels, annotations = {}, ...rest } = metadata;
+  const own = Object.entries(annotations).filter(([name]) => name.startsWith(`${group}/`));
+  return { apiVersion, kind, metadata: { ...rest, annotations: Object.fromEntries(own) } };
+}
+
 /** An empty namespace means all namespaces. */
 export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { readonly namespace: string; readonly name?: string }, sub?: string): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
@@ -42,7 +50,8 @@ export function pathOf({ apiVersion, plural }: Resource, { namespace, name }: { 
 
 export type Page = { readonly objects: readonly KubeObject[]; readonly resourceVersion: string };
 
-const pageSize = '500';
+/** Objects may have 1 MiB each, and their metadata 256 KiB. */
+const pageSize = '100';
 export const acceptOf = (kind: 'PartialObjectMetadataList' | 'PartialObjectMetadata') => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 
 /** All pages. */
@@ -54,7 +63,7 @@ export async function listAll(transport: Transport, resource: Resource, { metada
     const accept = metadataOnly ? { accept: acceptOf('PartialObjectMetadataList') } : {};
     const query = { limit: pageSize, labelSelector, fieldSelector, continue: next };
     const { items, metadata } = List.parse(await transport.json({ method: 'GET', path: pathOf(resource, { namespace }), query, ...accept }));
-    objects.push(...items.map((item) => readObject(item, resource)));
+    objects.push(...items.map((item) => (metadataOnly ? readMetadata : readObject)(item, resource)));
     next = metadata.continue;
     if (!next) return { objects, resourceVersion: metadata.resourceVersion };
   }

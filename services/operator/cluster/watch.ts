@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { backOffMs, sleepUntil } from '../../platform/time.ts';
 import type { Log } from '../../platform/log.ts';
 import type { KubeObject, ListOptions, Resource } from './cluster.ts';
-import { acceptOf, listAll, pathOf, readObject } from './client.ts';
+import { acceptOf, listAll, pathOf, readMetadata, readObject } from './client.ts';
 import { ClusterError, type Transport } from '../../platform/api-server.ts';
 
 export type ObjectChange = { readonly object: KubeObject; readonly before: KubeObject | undefined; readonly isGone: boolean };
@@ -35,6 +35,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
   const { onList = () => undefined, signal, log } = options;
   const timing = { ...defaults, ...options.timing };
   const objects = createObjects(options.onChange);
+  const read = options.metadataOnly ? readMetadata : readObject;
   const synced = Promise.withResolvers<void>();
   let lastEventAt = performance.now();
   /** The version that the next watch continues from; undefined: everything has to be listed anew. */
@@ -57,8 +58,7 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
     const isLate = next !== undefined && version !== undefined && isOlder(next, version);
     version = isLate ? undefined : next;
     if (version === undefined) return;
-    if (type === 'DELETED') objects.drop(readObject(object, resource));
-    else if (type !== 'BOOKMARK') objects.keep(readObject(object, resource));
+    if (type !== 'BOOKMARK') objects[type === 'DELETED' ? 'drop' : 'keep'](read(object, resource));
   }
 
   async function follow(from: string): Promise<void> {

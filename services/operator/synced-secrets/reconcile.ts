@@ -13,6 +13,9 @@ export type Read = {
 /** A key of the target, and the parts of its value. */
 type Source = { readonly key: string; readonly parts: ReturnType<typeof parseTemplate>; readonly decode?: 'Base64' | undefined };
 
+/** Each is a read, and templates of 1 MiB can name a hundred thousand. */
+const maxSecrets = 1000;
+
 /** @throws TemplateError naming the template and its line */
 export function sourcesOf({ data, template }: SyncedSecretSpec): Source[] {
   const direct = data.map(({ key, secret, configuration, decode }): Source => {
@@ -28,7 +31,10 @@ export function sourcesOf({ data, template }: SyncedSecretSpec): Source[] {
   });
   const twice = filled.find(({ key }) => data.some((entry) => entry.key === key));
   if (twice) throw new TemplateError(`${twice.key} stands in data and in template`);
-  return [...direct, ...filled];
+  const sources = [...direct, ...filled];
+  const count = namesIn(sources, 'secret').length;
+  if (count > maxSecrets) throw new TemplateError(`data and template name ${count} secrets, more than ${maxSecrets}`);
+  return sources;
 }
 
 /** Names, each once. */

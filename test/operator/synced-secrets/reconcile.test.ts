@@ -44,6 +44,13 @@ describe('what a SyncedSecret writes', () => {
     for (const value of ['not base64!', 'YQ==YQ==', 'a']) expect(with64(value)).to.deep.equal({ undecodable: ['store.p12'] });
   });
 
+  it('is refused where it names more than a thousand secrets', () => {
+    const naming = (count: number) => () =>
+      sourcesOf(spec({ template: { k: Array.from({ length: count }, (_, number) => `{{secret s${number}}}`).join('') } }));
+    expect(naming(1000)).not.to.throw();
+    expect(naming(1001)).to.throw('name 1001 secrets, more than 1000');
+  });
+
   it('is summed before it is filled, and nothing above 1 MiB', () => {
     const large = { ...read, secrets: new Map([['a', { value: 'ä'.repeat(32_000), version: 1 }]]) };
     const times = (count: number) => compose(sourcesOf(spec({ template: { k: '{{secret a}}'.repeat(count) } })), large);
