@@ -56,7 +56,10 @@ function textOfResult({ fields, rowCount }: Result, shown: readonly Row[]): stri
 }
 
 function cellOf(value: unknown): string {
-  const text = textOf(value);
+  // A statement of pg_stat_activity has lines.
+  const text = textOf(value)
+    .replace(/\s*[\n\r\t]\s*/g, ' ')
+    .trim();
   return text.length > widestCell ? `${text.slice(0, widestCell - 1)}…` : text;
 }
 

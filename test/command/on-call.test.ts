@@ -297,6 +297,7 @@ describe('commands of a person on call', () => {
     expect(await run('select 1 as one, null as nothing, now() is not null as told')).to.deep.equal(['one  nothing  told', '1             true']);
     expect(await run("select repeat('x', 100) as long")).to.have.nested.property('[1].length', 60);
     expect(await run("select repeat('x', 100) as long", { json: true })).to.deep.equal([JSON.stringify({ long: 'x'.repeat(100) })]);
+    expect(await run(String.raw`select e'\n  select 1\n\tfrom x' as query`)).to.deep.equal(['query', 'select 1 from x']);
     expect(await run('select 1 where false')).to.deep.equal(['no rows']);
     expect(await run(`select interval '1 day 65 seconds' as since`)).to.deep.equal(['since', '1 day 00:01:05']);
     expect(await failure(run('delete from relay.senders')))

@@ -183,7 +183,7 @@ volumeMounts:
 {{- $kept := list -}}
 {{- range $own -}}
 {{- if has .name $seen -}}
-{{- fail (printf "%s.settings: %s is given by the chart, too; extraEnv replaces what the chart gives" $.path .name) -}}
+{{- fail (printf "%s.settings: %s is given by the chart, too: a credential belongs in its Secret, extraEnv replaces anything else" $.path .name) -}}
 {{- end -}}
 {{- $seen = append $seen .name -}}
 {{- if not (has .name $given) -}}
@@ -192,7 +192,7 @@ volumeMounts:
 {{- end -}}
 {{- range .settings -}}
 {{- if and (hasSuffix "_FILE" .) (has (trimSuffix "_FILE" .) $seen) -}}
-{{- fail (printf "%s.settings: %s is given by the chart, too; extraEnv replaces what the chart gives" $.path (trimSuffix "_FILE" .)) -}}
+{{- fail (printf "%s.settings: %s is given by the chart, too: a credential belongs in its Secret, extraEnv replaces anything else" $.path (trimSuffix "_FILE" .)) -}}
 {{- end -}}
 {{- end -}}
 {{- $all := concat $kept $extra -}}

@@ -51,6 +51,22 @@ const gauges: Readonly<Record<string, Gauge>> = {
       toDo: 'see whether Events__Url answers: the log has its answer (posting an event failed)',
     }),
   },
+  signalbox_digest_broker_connected: {
+    isWrong: (value) => value === 0,
+    finding: () => ({
+      subject: 'mails',
+      detail: 'the link digest is not connected to the broker with the queue of mails: it takes none',
+      toDo: 'see whether the broker of Ingest__BrokerUrl runs, and takes its user: the log of the link digest says why not',
+    }),
+  },
+  signalbox_worker_connected: {
+    isWrong: (value) => value === 0,
+    finding: (worker) => ({
+      subject: `worker ${worker}`,
+      detail: 'does not reach a broker connection: what the relay publishes there waits',
+      toDo: `see whether that broker runs: the log of ${worker} says why not`,
+    }),
+  },
   signalbox_geocoder_failing_seconds: {
     isWrong: (value) => value > patienceSeconds,
     finding: (_labels, value) => ({

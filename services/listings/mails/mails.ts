@@ -69,7 +69,7 @@ const mailsPerRun = 20;
 export function createMails({ store, ingest, parse, clock, log, metrics }: MailsParts) {
   const outcomes = metrics.counter({
     name: 'signalbox_alert_mails_total',
-    help: 'Alert mails by outcome; a failed one counts at each attempt.',
+    help: 'Alert mails by outcome; one that failed counts again when it can be read, not at each attempt.',
     labels: ['outcome'],
     series: mailOutcomes.map((outcome) => ({ outcome })),
   });
@@ -127,7 +127,9 @@ export function createMails({ store, ingest, parse, clock, log, metrics }: Mails
       for (let count = 0; count < mailsPerRun && !stopping.aborted; count += 1) {
         const mail = await store.claimFailed(clock(), after(leaseMs));
         if (!mail) return;
-        outcomes.inc({ outcome: (await settle(mail)).outcome });
+        const { outcome } = await settle(mail);
+        const isRepeat = outcome === 'failed' && mail.failures > 0;
+        if (!isRepeat) outcomes.inc({ outcome });
       }
     },
   };

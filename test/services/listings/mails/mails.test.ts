@@ -152,10 +152,10 @@ describe('POST /api/ingest/email', function () {
   describe('failed mails', () => {
     const { linkPattern } = readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing' });
     /** The worker, of a release that reads what the one before could not, unless told otherwise. */
-    const worker = (parse = createBoundedParser(linkPattern), outbox = untold.outbox) => {
+    const worker = (parse = createBoundedParser(linkPattern), outbox = untold.outbox, metrics = createMetrics()) => {
       const { database } = running.service;
       const ingest = createIngest({ store: createListingStore(database), ...untold, outbox });
-      return createMails({ store: createMailStore(database), ingest, parse, clock: () => clock.now, log: silentLog, metrics: createMetrics() });
+      return createMails({ store: createMailStore(database), ingest, parse, clock: () => clock.now, log: silentLog, metrics });
     };
     const parseFailed = (parse?: ReturnType<typeof createBoundedParser>) => worker(parse).parseFailed(new AbortController().signal);
     const states = () => rows('select outcome, reason, failures from alert_mails order by id');
@@ -194,6 +194,19 @@ describe('POST /api/ingest/email', function () {
       }
       expect(attempts).to.equal(4);
       expect(await states()).to.deep.equal([{ outcome: 'failed', reason: 'attempt 4', failures: 5 }]);
+    });
+
+    it('count once, however often they fail', async () => {
+      const metrics = createMetrics();
+      const counts = async () => (await metrics.text()).match(/^signalbox_alert_mails_total.* [1-9]\d*$/gm);
+      const failing = worker(undefined, undefined, metrics);
+      await failing.take(price('Price on application'));
+      for (const minutes of [1, 2]) {
+        pass(minutes * 60_000);
+        await failing.parseFailed(new AbortController().signal);
+      }
+      expect(await states()).to.deep.equal([{ outcome: 'failed', reason: 'no price', failures: 3 }]);
+      expect(await counts()).to.deep.equal(['signalbox_alert_mails_total{outcome="failed"} 1']);
     });
 
     it('are those only: neither ignored nor taken mails are parsed again', async () => {
