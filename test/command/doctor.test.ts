@@ -128,6 +128,7 @@ describe('the doctor', () => {
       'signalbox_own_events_oldest_seconds{deployable="listings"} 61.2',
       'signalbox_own_events_oldest_seconds{deployable="secrets"} 60',
       'signalbox_digest_broker_connected 0',
+      'signalbox_secrets_expired 1',
       'signalbox_worker_connected{worker="service",broker="BROKER_URL_1"} 0',
       'signalbox_geocoder_failing_seconds 770.891',
       '',
@@ -135,11 +136,12 @@ describe('the doctor', () => {
     expect(gaugeFindings(metrics).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
       ['notifications', 'warning', 'the file of rules was changed and has faults: the rules before it stay in use'],
       ['own events', 'warning', 'listings could not post the oldest for 61 s'],
-      ['mails', 'warning', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
+      ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
+      ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
       ['worker service', 'warning', 'does not reach a broker connection: what the relay publishes there waits'],
       ['geocoder', 'warning', 'has answered nothing for 771 s'],
     ]);
-    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1'))).to.deep.equal([]);
+    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal(['expired secrets']);
   });
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {

@@ -30,47 +30,61 @@ export function workerFindings({ checks }: Readiness): readonly Finding[] {
     }));
 }
 
-type Gauge = { readonly isWrong: (value: number) => boolean; readonly finding: (labels: string, value: number) => Omit<Finding, 'state'> };
+type Gauge = { readonly isBad: (value: number) => boolean; readonly finding: (label: string, value: number) => Finding };
 
-const patienceSeconds = 60;
+const lateSeconds = 60;
 
 const gauges: Readonly<Record<string, Gauge>> = {
   signalbox_notification_rules_current: {
-    isWrong: (value) => value === 0,
+    isBad: (value) => value === 0,
     finding: () => ({
       subject: 'notifications',
+      state: 'warning',
       detail: 'the file of rules was changed and has faults: the rules before it stay in use',
       toDo: 'correct the file: the log names each fault (reloading the notification rules failed)',
     }),
   },
   signalbox_own_events_oldest_seconds: {
-    isWrong: (value) => value > patienceSeconds,
+    isBad: (value) => value > lateSeconds,
     finding: (deployable, value) => ({
       subject: 'own events',
+      state: 'warning',
       detail: `${deployable} could not post the oldest for ${Math.round(value)} s`,
       toDo: 'see whether Events__Url answers: the log has its answer (posting an event failed)',
     }),
   },
   signalbox_digest_broker_connected: {
-    isWrong: (value) => value === 0,
+    isBad: (value) => value === 0,
     finding: () => ({
       subject: 'mails',
+      state: 'wrong',
       detail: 'the link digest is not connected to the broker with the queue of mails: it takes none',
       toDo: 'see whether the broker of Ingest__BrokerUrl runs, and takes its user: the log of the link digest says why not',
     }),
   },
   signalbox_worker_connected: {
-    isWrong: (value) => value === 0,
+    isBad: (value) => value === 0,
     finding: (worker) => ({
       subject: `worker ${worker}`,
+      state: 'warning',
       detail: 'does not reach a broker connection: what the relay publishes there waits',
       toDo: `see whether that broker runs: the log of ${worker} says why not`,
     }),
   },
+  signalbox_secrets_expired: {
+    isBad: (value) => value > 0,
+    finding: (_label, value) => ({
+      subject: 'expired secrets',
+      state: 'wrong',
+      detail: `${value} within 7 days without a newer version: an older one is served again, or none`,
+      toDo: 'append a new value of each: k8s/runbooks/SignalboxSecretsExpired.md has the statement that lists them',
+    }),
+  },
   signalbox_geocoder_failing_seconds: {
-    isWrong: (value) => value > patienceSeconds,
-    finding: (_labels, value) => ({
+    isBad: (value) => value > lateSeconds,
+    finding: (_label, value) => ({
       subject: 'geocoder',
+      state: 'warning',
       detail: `has answered nothing for ${Math.round(value)} s`,
       toDo: 'see whether it answers, and takes the key: the log has the reason (geocoder unavailable)',
     }),
@@ -82,7 +96,7 @@ export function gaugeFindings(metrics: string): readonly Finding[] {
   const found = [...metrics.matchAll(/^(\w+)(?:\{\w+="([^"]*)"[^\n]*\})? (\S+)$/gm)].flatMap(([, name = '', label = '', text = '']): Finding[] => {
     const gauge = gauges[name];
     const value = Number(text);
-    return gauge?.isWrong(value) ? [{ ...gauge.finding(label, value), state: 'warning' }] : [];
+    return gauge?.isBad(value) ? [gauge.finding(label, value)] : [];
   });
   // A gauge of two parts of a process says the same twice.
   return [...new Map(found.map((finding) => [finding.subject + finding.detail, finding])).values()];
