@@ -1,7 +1,7 @@
 // Password hashes: scrypt of node:crypto, stored with parameters and salt.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Common } from './problem.ts';
-import { createSemaphore, type Semaphore } from './semaphore.ts';
+import { createSemaphore, createSemaphores } from './semaphore.ts';
 
 type Parameters = { readonly N: number; readonly r: number; readonly p: number };
 
@@ -54,34 +54,25 @@ const hashWaitMs = 10_000;
  */
 export function createPasswordCheck(): (presented: Presented, hashes: readonly string[]) => Promise<boolean> {
   const turns = createSemaphore(hashesAtOnce);
-  const ofClients = createTurnsOfClients();
-  return ({ password, client }, hashes) =>
-    ofClients(client, () =>
-      inTurn(turns, async () => {
-        let isRight = false;
+  const ofClients = createSemaphores(1);
+  return async ({ password, client }, hashes) => {
+    const leave = await ofClients.acquire(client, hashWaitMs);
+    if (!leave) throw tooMany();
+    try {
+      if (!(await turns.acquire(1, hashWaitMs))) throw tooMany();
+      let isRight = false;
+      try {
         for (const hash of hashes) isRight = (await isPassword(password, hash)) || isRight;
-        return isRight;
-      }),
-    );
+      } finally {
+        turns.release(1);
+      }
+      return isRight;
+    } finally {
+      leave();
+    }
+  };
 }
 
 type Presented = { readonly password: string; /** As `clientIn` gives it. */ readonly client: string };
 
-async function inTurn<T>(turns: Semaphore, work: () => Promise<T>): Promise<T> {
-  if (!(await turns.acquire(1, hashWaitMs))) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
-  return work().finally(() => turns.release(1));
-}
-
-/** A turn for each client; kept while it has work. */
-function createTurnsOfClients() {
-  const clients = new Map<string, { readonly turn: Semaphore; works: number }>();
-  return async <T>(client: string, work: () => Promise<T>): Promise<T> => {
-    const own = clients.get(client) ?? { turn: createSemaphore(1), works: 0 };
-    clients.set(client, own);
-    own.works += 1;
-    return inTurn(own.turn, work).finally(() => {
-      own.works -= 1;
-      if (own.works === 0) clients.delete(client);
-    });
-  };
-}
+const tooMany = () => Common.unavailable({ headers: { 'Retry-After': '5' } });

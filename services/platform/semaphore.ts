@@ -40,3 +40,27 @@ export function createSemaphore(capacity: number) {
     },
   };
 }
+
+/** A semaphore of as many units for each key, kept while it is in use: what is asked for by one key holds up no other. */
+export function createSemaphores(capacity: number) {
+  const byKey = new Map<string, { readonly semaphore: Semaphore; users: number }>();
+  return {
+    /** One unit. @returns what gives it back; undefined when none was free within `waitMs` */
+    async acquire(key: string, waitMs: number): Promise<(() => void) | undefined> {
+      const own = byKey.get(key) ?? { semaphore: createSemaphore(capacity), users: 0 };
+      byKey.set(key, own);
+      own.users += 1;
+      const leave = () => {
+        own.users -= 1;
+        if (own.users === 0) byKey.delete(key);
+      };
+      if (await own.semaphore.acquire(1, waitMs))
+        return () => {
+          own.semaphore.release(1);
+          leave();
+        };
+      leave();
+      return undefined;
+    },
+  };
+}

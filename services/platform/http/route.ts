@@ -53,6 +53,8 @@ export type RouteRequest<P, Q, B, H = undefined> = {
   readonly clientAddress: () => string;
   /** Aborted when the connection of the client ends before its answer; for handlers that wait. */
   readonly left: () => AbortSignal;
+  /** Calls back when the answer has been sent, or its caller is gone. */
+  readonly onEnd: (work: () => void) => void;
   readonly requestId: string;
   /** The path and query as they were asked for. */
   readonly url: string;

@@ -61,7 +61,8 @@ function serve(route: AnyRoute, { areas, addressOf }: Routing): Step {
       const body = await readBody?.(context);
       release = body?.release;
       const left = () => leftSignal(context.res);
-      return parseRequest(context, route, { principal, value: body?.value, clientAddress: () => clientAddress(context.req, addressOf), left });
+      const onEnd = (work: () => void) => void (context.res.closed ? work() : context.res.once('close', work));
+      return parseRequest(context, route, { principal, value: body?.value, clientAddress: () => clientAddress(context.req, addressOf), left, onEnd });
     };
     const refuse = async (error: unknown) => {
       // The handler, which would have checked the credential, is not called.
@@ -121,7 +122,7 @@ function requirePercentEncoding({ path, querystring }: Context): void {
 function parseRequest(
   context: Context,
   route: AnyRoute,
-  { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress' | 'left'> & { readonly value: unknown },
+  { value, ...asked }: Pick<RouteRequest<undefined, undefined, undefined>, 'principal' | 'clientAddress' | 'left' | 'onEnd'> & { readonly value: unknown },
 ): RouteRequest<Schema, Schema, Schema, Schema> {
   const faults: Faults = new Map();
   const all = context.method === 'HEAD' ? withoutRange(context.req.headers) : context.req.headers;

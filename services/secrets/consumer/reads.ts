@@ -1,9 +1,10 @@
 // The consumer plane: reads with the key of an application. One statement checks the key and finds the values; every refusal but that of the key is the same.
 import type { IncomingHttpHeaders } from 'node:http';
 import { anyOf, credentialRefused, type Guard } from '../../platform/http/credentials.ts';
-import { answer, route } from '../../platform/http/route.ts';
+import { answer, route, type RouteRequest } from '../../platform/http/route.ts';
 import { named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
+import { createSemaphores } from '../../platform/semaphore.ts';
 import { encodeCursor } from '../../platform/schema.ts';
 import { describedUnkept, unkept } from '../contract.ts';
 import { isToken } from './account-tokens.ts';
@@ -76,9 +77,28 @@ export type ConsumerParts = {
   readonly clock: () => Date;
 };
 
-export const consumerRoutes = (parts: ConsumerParts) => [...secretReads(parts), ...configurationReads(parts)].map((one) => ({ ...one, ...ofConsumerPlane }));
+export const consumerRoutes = (parts: ConsumerParts) => {
+  const turnOf = createTurns();
+  return [...secretReads(parts, turnOf), ...configurationReads(parts, turnOf)].map((one) => ({ ...one, ...ofConsumerPlane }));
+};
 
-function secretReads({ reader }: ConsumerParts) {
+/** Answers of several MiB stay in memory until they are taken: so many at once of one application's credential, while others wait. */
+const listsAtOnce = 8;
+const listWaitMs = 5000;
+
+type Turns = ReturnType<typeof createTurns>;
+
+function createTurns() {
+  const turns = createSemaphores(listsAtOnce);
+  /** It ends with the answer. @throws Problem 503 */
+  return async (keyHash: Buffer, { onEnd }: Pick<RouteRequest<undefined, undefined, undefined>, 'onEnd'>): Promise<void> => {
+    const release = await turns.acquire(keyHash.toString('base64'), listWaitMs);
+    if (!release) throw Common.unavailable({ detail: 'Too many lists of this application at once.', headers: { 'Retry-After': '5' } });
+    onEnd(release);
+  };
+}
+
+function secretReads({ reader }: ConsumerParts, turnOf: Turns) {
   const guard = applicationGuard(reader);
   const placeOf = createPlace(reader, guard);
   return [
@@ -95,7 +115,9 @@ function secretReads({ reader }: ConsumerParts) {
       problems: [Common.notFound, Common.unavailable],
       async handle(request) {
         const { values: withValues = false, limit, after: [after] = [''] } = request.query;
-        const page = await reader.page({ ...(await placeOf(request)), requestId: request.requestId, withValues, limit, after });
+        const place = await placeOf(request);
+        if (withValues) await turnOf(place.keyHash, request);
+        const page = await reader.page({ ...place, requestId: request.requestId, withValues, limit, after });
         if (!page) throw credentialRefused(guard);
         const next = page.next === undefined ? null : encodeCursor(secretList, [page.next]);
         return answer(200, { items: [...page.items], next }, unkept);
@@ -121,7 +143,7 @@ function secretReads({ reader }: ConsumerParts) {
   ];
 }
 
-function configurationReads({ reader, store, keyUses, clock }: ConsumerParts) {
+function configurationReads({ reader, store, keyUses, clock }: ConsumerParts, turnOf: Turns) {
   const guard = applicationGuard(reader);
   const placeOf = createPlace(reader, guard);
   return [
@@ -133,9 +155,10 @@ function configurationReads({ reader, store, keyUses, clock }: ConsumerParts) {
       description: 'Reads the configuration entries of an environment, with the key of the application.',
       query: InQuery,
       answers: { 200: ConsumerConfigurations },
-      problems: [Common.notFound],
+      problems: [Common.notFound, Common.unavailable],
       async handle(request) {
         const { keyHash, environment } = await placeOf(request);
+        await turnOf(keyHash, request);
         const rows = await store.listConfigurations(keyHash, environment);
         const [first] = rows;
         if (!first) throw credentialRefused(guard);
