@@ -7,7 +7,7 @@ import { ConnectionList } from '../webhook-relay/contract.ts';
 import type { Visit } from './pages.ts';
 import { meter } from './view/details.ts';
 import type { Locale } from './view/locale.ts';
-import { badge, type Tone } from './view/texts.ts';
+import { badge, said, type Tone } from './view/texts.ts';
 
 export type Connection = AnswerOf<typeof ConnectionList>['connections'][number];
 export type DailyUsage = AnswerOf<typeof DailyUsageList>['days'];
@@ -50,13 +50,14 @@ export function connectionCard(locale: Locale, { connection, forecasts: all, mor
     h('h3', null, h('span', null, name), state, isActive ? badge('info', system.active) : null),
     meter({ label: system.thisMonth, value: messageCount, most: monthlyLimit, text, tone: isConnected ? toneOf(connection) : 'warn' }),
     h('p', { class: 'quiet' }, outlook(locale, connection, all.get(connection.name))),
-    lastError === null || isConnected ? null : h('p', { class: 'fault' }, lastError),
+    lastError === null || isConnected ? null : h('p', { class: 'fault' }, said(locale, lastError)),
     more,
   );
 }
 
 function outlook(locale: Locale, connection: Connection, forecast: Forecast | undefined): string {
   const { system } = locale.t;
+  if (connection.monthlyLimit === 0) return system.closed;
   if (connection.limitReached) return system.full;
   if (!connection.isConnected) return system.unused;
   if (forecast === undefined) return system.nothingPublished;

@@ -56,7 +56,7 @@ export type Meter = {
 
 /** How full something is; the words beside it say the same. */
 export function meter({ label, value, most, text, tone = 'good' }: Meter): VNode {
-  const share = most > 0 ? Math.min(100, Math.max(0, (100 * value) / most)) : 0;
+  const share = most > 0 ? Math.min(100, Math.max(0, (100 * value) / most)) : 100;
   return h(
     'div',
     { class: `meter ${tone}` },

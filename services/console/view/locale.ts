@@ -25,10 +25,8 @@ export function createLocale({ language, zone, now }: Pick<Locale, 'language' | 
   if (made.size >= mostMade) made.clear();
   made.set(key, format);
   const t = languages[language].texts;
-  const faultText = (message: string) => {
-    const [pattern, text = ''] = t.faults.find(([known]) => known.test(message)) ?? [];
-    return pattern ? message.replace(pattern, text) : message;
-  };
+  // A beginning and an end may each have a pattern.
+  const faultText = (message: string) => t.faults.reduce((words, [pattern, text]) => words.replace(pattern, text), message);
   return { language, zone, t, now, format, faultText };
 }
 

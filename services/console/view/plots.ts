@@ -137,7 +137,7 @@ const scaleOf = (most: number) =>
 const inMargin =
   ({ format }: Locale, plot: Plot) =>
   (value: number) =>
-    plot.format?.(value) ?? (value < 100_000 ? format.number(value) : format.compact(value));
+    value < 100_000 ? (plot.format ?? format.number)(value) : format.compact(value);
 
 /** Lines of up to three whole values, each with its value in the margin. */
 function grid(y: ReturnType<typeof scaleOf>, format: (value: number) => string): ComponentChildren {

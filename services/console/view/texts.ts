@@ -75,7 +75,22 @@ export const quiet = (...words: ComponentChildren[]): VNode => h('span', { class
 export const code = (text: ComponentChildren): VNode => h('code', null, text);
 
 /** A long text in a row: its first lines, and all of it while the row has the focus. */
-export const brief = (text: string | null): VNode | string => (text ? h('span', { class: 'brief' }, text) : '');
+export const brief = (text: ComponentChildren): VNode | string => (text ? h('span', { class: 'brief' }, text) : '');
+
+/**
+ * What a service or a program said of a fault, in the language of the page as far as that is known. The words themselves, which logs and searches
+ * have, are its title.
+ */
+export function said({ faultText }: Locale, text: string | null): VNode | string {
+  const words = faultText(text ?? '');
+  return words === text ? words : words && h('span', { title: text }, words);
+}
+
+/** As `said`, with the words themselves below. */
+export const saidWhole = (locale: Locale, text: string | null): ComponentChildren => {
+  const words = said(locale, text);
+  return typeof words === 'string' ? words : [words, h('p', { class: 'second' }, text)];
+};
 
 /** Parts of a line with a dot between them; what is missing leaves no dot. */
 export function dotted(...parts: ComponentChildren[]): VNode {

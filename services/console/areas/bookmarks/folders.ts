@@ -32,7 +32,11 @@ async function showList(visit: Pick<Visit, 'ask' | 'locale'>, entry: Entry) {
   return {
     title: bookmarks.folders,
     body: [
-      pageHead({ title: bookmarks.folders, trail: [{ label: view.areas.bookmarks, href: path }] }),
+      pageHead({
+        title: bookmarks.folders,
+        trail: [{ label: view.areas.bookmarks, href: path }],
+        lead: items.length > 0 ? bookmarks.foldersLead : null,
+      }),
       items.length > 0 ? h('ul', { class: 'card sides' }, items) : null,
       section(bookmarks.newFolder, folderForm(visit.locale, foldersPath, { tree, ...entry })),
     ],

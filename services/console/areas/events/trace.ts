@@ -9,7 +9,7 @@ import { besideMs, partOf } from '../../parts.ts';
 import { pathOf } from '../../upstream/client.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pageHead } from '../../view/shell.ts';
-import { badge, code, dotted, quiet, time, type Tone } from '../../view/texts.ts';
+import { badge, code, dotted, quiet, said, time, type Tone } from '../../view/texts.ts';
 import { eventPath, kindOf } from './event-table.ts';
 import { typedLists } from './typed-columns.ts';
 
@@ -42,13 +42,13 @@ function stepsOf(locale: Locale, trace: Trace, here: string | undefined): readon
       at: endedAt ?? createdAt,
       tone: states[status],
       name: steps.notification[status],
-      words: dotted(`${channel} → ${recipient}`, steps.attempts(attemptCount), status === 'sent' ? null : lastError),
+      words: dotted(`${channel} → ${recipient}`, steps.attempts(attemptCount), status === 'sent' ? null : said(locale, lastError)),
     })),
     ...deadLetters.map(({ diedAt, queue, reason, connection, messageId }): Step => ({
       at: diedAt,
       tone: 'bad',
       name: steps.dead,
-      words: [dotted(queue, connection), h('div', null, reason), h('a', { href: pathOf`/system/dead-letters/${messageId}` }, steps.toDeadLetter)],
+      words: [dotted(queue, connection), h('div', null, said(locale, reason)), h('a', { href: pathOf`/system/dead-letters/${messageId}` }, steps.toDeadLetter)],
     })),
   ];
 }
@@ -61,20 +61,20 @@ function rowsOf({ t: { events } }: Locale, { rows }: Trace): ComponentChildren {
   });
 }
 
-const refusedSteps = ({ t: { events } }: Locale, rejected: readonly Rejected[]): Step[] =>
+const refusedSteps = (locale: Locale, rejected: readonly Rejected[]): Step[] =>
   rejected.map(({ id, receivedAt, status, reason }) => ({
     at: receivedAt,
     tone: 'bad',
-    name: events.steps.refused,
-    words: [`${status}: ${reason} `, h('a', { href: pathOf`/system/rejected/${id}` }, events.steps.toRefused)],
+    name: locale.t.events.steps.refused,
+    words: [`${status}: `, said(locale, reason), ' ', h('a', { href: pathOf`/system/rejected/${id}` }, locale.t.events.steps.toRefused)],
   }));
 
-const spooledSteps = ({ t: { events, system } }: Locale, spooled: readonly Spooled[]): Step[] =>
+const spooledSteps = (locale: Locale, spooled: readonly Spooled[]): Step[] =>
   spooled.map(({ id, spooledAt, state, reason }) => ({
     at: spooledAt,
     tone: state === 'waiting' ? 'warn' : 'bad',
-    name: events.steps.spooled,
-    words: [dotted(system.spool.states[state], reason), h('a', { href: pathOf`/system/spool/${id}` }, events.steps.toSpooled)],
+    name: locale.t.events.steps.spooled,
+    words: [dotted(locale.t.system.spool.states[state], said(locale, reason)), h('a', { href: pathOf`/system/spool/${id}` }, locale.t.events.steps.toSpooled)],
   }));
 
 type Shown = {
@@ -102,7 +102,7 @@ export function traceView(locale: Locale, trace: Trace, { here, rejected = [], s
             h('li', null, badge(tone, name), time(locale, at, 'whole'), words ? h('div', { class: 'words' }, words) : null),
           ),
         ),
-    unasked.map(({ connection, error }) => h('p', { class: 'stale' }, events.unasked(connection, error ?? ''))),
+    unasked.map(({ connection, error }) => h('p', { class: 'stale' }, events.unasked(connection, locale.faultText(error ?? '')))),
   ]);
 }
 

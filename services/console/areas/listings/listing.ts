@@ -52,7 +52,7 @@ const show = page({
           h('div', { class: 'part' }, picture(visit, listing), h('div', { class: 'card' }, details(locale, listing)), pricePlot(locale, listing, history)),
           h(
             'div',
-            { class: 'part' },
+            { class: 'apart' },
             mayDecide ? notes(locale, listing) : section(listings.note.title, h('p', { class: 'note-text' }, listing.notes ?? locale.t.view.none)),
             sameFlat(locale, listing),
             near(visit, neighbours.items),

@@ -1,9 +1,10 @@
 // Rents: how many listings there are by rent, and what each routing key costs.
 import { h } from '../../view/elements.ts';
-import { PropertyStatus } from '../../../listings/contract.ts';
+import { PropertyPage, PropertyStatus } from '../../../listings/contract.ts';
 import { PriceHistogram, PropertyFacets } from '../../../listings/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page } from '../../pages.ts';
+import { partOf } from '../../parts.ts';
 import { filterForm } from '../../view/filters.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
@@ -27,10 +28,14 @@ const show = page({
     const filter = ownFilters(query);
     const status = query.status ?? 'inbox';
     const asked = { ...filter, status };
-    const [histogram, { facets }] = await Promise.all([
+    const [histogram, { facets }, some] = await Promise.all([
       ask('listings').get('/api/properties/histogram', PriceHistogram, { ...asked, buckets: mostBuckets }),
       ask('listings').get('/api/properties/facets', PropertyFacets, asked),
+      partOf(ask('listings').get('/api/properties', PropertyPage, { ...asked, limit: 1, total: false })),
     ]);
+    // The service counts amounts, whatever their currency; listings of one search have the same.
+    const currency = some.value?.items[0]?.currency;
+    const money = (amount: number) => (currency === undefined ? locale.format.number(amount) : locale.format.money(amount, currency));
     const listWith = (more: FilterQuery) => withQuery(lists[status], { ...filter, preset: noPreset, ...more });
     const { rents } = listings;
     return {
@@ -38,7 +43,7 @@ const show = page({
       body: [
         pageHead({
           title: rents.title,
-          lead: histogram.medianPrice === null ? rents.none : rents.lead(histogram.counted, locale.format.number(histogram.medianPrice)),
+          lead: histogram.medianPrice === null ? rents.none : rents.lead(histogram.counted, money(histogram.medianPrice)),
         }),
         areaTabs(locale, 'rents'),
         filterForm(locale, {
@@ -49,8 +54,8 @@ const show = page({
         h(
           'div',
           { class: 'plots' },
-          bars(locale, { id: 'rents', title: rents.histogram, description: rents.histogramText }, rentBars(locale, histogram, listWith)),
-          bars(locale, { id: 'keys', title: rents.median, description: rents.medianText }, keyBars(locale, facets.routingKey, listWith)),
+          bars(locale, { id: 'rents', title: rents.histogram, description: rents.histogramText }, rentBars(money, histogram, listWith)),
+          bars(locale, { id: 'keys', title: rents.median, description: rents.medianText, format: money }, keyBars(locale, facets.routingKey, listWith)),
         ),
       ],
     };
@@ -59,11 +64,11 @@ const show = page({
 
 type LinkTo = (more: FilterQuery) => string;
 
-function rentBars({ format }: Locale, { buckets }: AnswerOf<typeof PriceHistogram>, linkTo: LinkTo): Bar[] {
+function rentBars(money: (amount: number) => string, { buckets }: AnswerOf<typeof PriceHistogram>, linkTo: LinkTo): Bar[] {
   const last = buckets.length - 1;
   return buckets.map(({ from, below, count }, index) => ({
-    label: `${format.number(from)}–${format.number(below)}`,
-    tick: [0, Math.floor(last / 2), last].includes(index) ? format.number(from) : undefined,
+    label: `${money(from)}–${money(below)}`,
+    tick: [0, Math.floor(last / 2), last].includes(index) ? money(from) : undefined,
     value: count,
     href: count > 0 ? linkTo({ minPrice: String(from), maxPrice: String(below - 0.01) }) : undefined,
   }));

@@ -7,7 +7,7 @@ import type { Visit } from '../../pages.ts';
 import { rowLink, rowList } from '../../view/lists.ts';
 import { withQuery } from '../../view/pager.ts';
 import { section } from '../../view/shell.ts';
-import { count, time } from '../../view/texts.ts';
+import { count, said, time } from '../../view/texts.ts';
 
 export const DeadLetters = z.object({ items: z.array(DeadLetterItem) });
 /** So many of each connection are read; of a longer list the oldest are enough. */
@@ -33,7 +33,7 @@ export function deadLetterSection({ locale }: Pick<Visit, 'locale'>, { items }: 
       items: reasons.slice(0, shownReasons),
       idOf: ([reason]) => reason,
       content: ([reason, all]) => [
-        h('div', { class: 'text' }, rowLink(withQuery(path, { reason: all[0]?.reason?.slice(0, mostSearched) }), reason)),
+        h('div', { class: 'text' }, rowLink(withQuery(path, { reason: all[0]?.reason?.slice(0, mostSearched) }), said(locale, reason))),
         count(locale, all.length),
       ],
     }),

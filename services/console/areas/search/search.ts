@@ -67,7 +67,7 @@ const search = page({
           'data-key-label': locale.t.view.searchEverything,
         }),
       ),
-      h('button', null, words.title),
+      h('button', null, locale.t.view.search),
     );
     return {
       title: q === '' ? words.title : words.titleOf(q),

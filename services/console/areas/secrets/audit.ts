@@ -1,10 +1,12 @@
 // The audit of secrets: who did what, when, and with what outcome.
 import { z } from 'zod';
 import { h, type VNode } from '../../view/elements.ts';
+import { ApplicationKeys } from '../../../secrets/management/contract.ts';
 import { actions, AuditPage, outcomes, planes } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { instantOf } from '../../days.ts';
-import { page, pageRows } from '../../pages.ts';
+import { page, pageRows, type Visit } from '../../pages.ts';
+import { besideMs, partOf } from '../../parts.ts';
 import { type Filter, filterForm } from '../../view/filters.ts';
 import { type Column, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -12,6 +14,7 @@ import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, code, time, type Tone } from '../../view/texts.ts';
+import { appRoot, askedAtOnce } from './application-page.ts';
 import { area, areaTabs, auditPath } from './tabs.ts';
 
 type Entry = AnswerOf<typeof AuditPage>['items'][number];
@@ -36,7 +39,8 @@ const list = page({
   path: auditPath,
   area,
   query: AuditFilter,
-  async show({ locale, query, person, ask }) {
+  async show(visit) {
+    const { locale, query, person, ask } = visit;
     const { audit } = locale.t.secrets;
     const asked = { ...query, from: instantOf(query.from, person.zone, 0), to: instantOf(query.to, person.zone, 1), limit: pageRows };
     const { items, next } = await ask('secrets').get('/api/management/audit', AuditPage, asked);
@@ -49,7 +53,7 @@ const list = page({
         areaTabs(locale, 'audit'),
         filterForm(locale, { path: auditPath, query: filters, filters: filtersIn(locale) }),
         items.length > 0
-          ? table<Entry>({ caption: audit.title, items, idOf: ({ id }) => id, columns: columnsIn(locale) })
+          ? table<Entry>({ caption: audit.title, items, idOf: ({ id }) => id, columns: columnsIn(locale, await keyNames(visit, items)) })
           : isFiltered
             ? filteredEmpty(locale, auditPath)
             : empty({ title: audit.none, text: audit.noneText }),
@@ -78,7 +82,7 @@ function filtersIn({ t }: Locale): readonly Filter[] {
     ),
     choice(
       'action',
-      actions.map((value) => ({ value, label: value })),
+      actions.map((value) => ({ value, label: audit.actions[value] })),
     ),
     choice(
       'outcome',
@@ -91,17 +95,43 @@ function filtersIn({ t }: Locale): readonly Filter[] {
 
 const tones: Readonly<Partial<Record<Entry['outcome'], Tone>>> = { done: 'good', 'not-found': 'warn', conflict: 'warn', invalid: 'warn' };
 
-function columnsIn(locale: Locale): readonly Column<Entry>[] {
+type KeyNames = ReadonlyMap<string, string>;
+
+/** The names of keys by their ids, of the first applications of the page; a key that was deleted keeps its id. */
+async function keyNames({ ask }: Pick<Visit, 'ask'>, entries: readonly Entry[]): Promise<KeyNames> {
+  const apps = new Set(entries.flatMap((entry) => (isOfKey(entry) || entry.plane === 'consumer' ? [entry.application] : [])));
+  const asked = [...apps]
+    .slice(0, askedAtOnce)
+    .map((app) => partOf(ask('secrets').send({ path: `${appRoot(app)}/keys`, timeoutMs: besideMs }, ApplicationKeys)));
+  const found = await Promise.all(asked);
+  return new Map(found.flatMap(({ value }) => value?.items.map(({ id, name, fingerprint }) => [id, name ?? fingerprint] as const) ?? []));
+}
+
+/** An action that this version does not know keeps its name. */
+function wordsOf({ t }: Locale, { action }: Entry): string {
+  const words: Readonly<Record<string, string>> = t.secrets.audit.actions;
+  return words[action] ?? action;
+}
+
+const isOfKey = ({ action }: Entry) => action === 'application.create-key' || action === 'application.delete-key';
+
+function columnsIn(locale: Locale, names: KeyNames): readonly Column<Entry>[] {
   const { audit, version } = locale.t.secrets;
   return [
     { label: audit.when, cell: ({ occurredAt }) => time(locale, occurredAt) },
     {
       label: audit.what,
       kind: 'main',
-      cell: (entry) => [code(entry.action), ' ', subjectOf(entry), ' ', entry.version === null ? null : h('span', { class: 'quiet' }, version(entry.version))],
+      cell: (entry) => [
+        h('span', { title: entry.action }, wordsOf(locale, entry)),
+        ' ',
+        subjectOf(entry, names),
+        ' ',
+        entry.version === null ? null : h('span', { class: 'quiet' }, version(entry.version)),
+      ],
     },
     { label: audit.where, cell: (entry) => placeOf(locale, entry) },
-    { label: audit.who, cell: (entry) => whoOf(locale, entry) },
+    { label: audit.who, cell: (entry) => whoOf(locale, entry, names) },
     {
       label: audit.outcome,
       cell: ({ outcome, detail }) => [badge(tones[outcome] ?? 'bad', audit.outcomes[outcome]), detail === null ? null : h('p', { class: 'second' }, detail)],
@@ -122,15 +152,19 @@ function placeOf({ t }: Locale, { application, environment }: Entry): VNode {
 }
 
 /** As it is searched for by a link. */
-const subjectOf = ({ subject, application }: Entry) =>
+const subjectOf = ({ subject, application }: Entry, names: KeyNames) =>
   subject === null
     ? null
-    : h('a', { class: 'plain-link', href: withQuery(auditPath, { application: application === '*' ? undefined : application, subject }) }, subject);
+    : h(
+        'a',
+        { class: 'plain-link strong', title: subject, href: withQuery(auditPath, { application: application === '*' ? undefined : application, subject }) },
+        names.get(subject) ?? subject,
+      );
 
 /** The person that the console asked for, else the key or token. */
-function whoOf({ t }: Locale, { person, keyId, plane }: Entry): VNode {
+function whoOf({ t }: Locale, { person, keyId, plane }: Entry, known: KeyNames): VNode {
   const { planes: names } = t.secrets.audit;
-  const key = h('a', { class: 'plain-link', href: withQuery(auditPath, { actor: keyId }), title: keyId }, code(keyId));
+  const key = h('a', { class: 'plain-link', href: withQuery(auditPath, { actor: keyId }), title: keyId }, known.get(keyId) ?? code(keyId));
   if (person === null) return h('span', { class: 'who' }, names[plane], h('span', { class: 'second cut' }, key));
   return h('a', { class: 'plain-link', href: withQuery(auditPath, { person }), title: `${names[plane]} ${keyId}` }, person);
 }

@@ -1,7 +1,7 @@
 // One secret: its versions in each environment, a form that only takes values, copies that show none, and how often it is read.
 import { z } from 'zod';
 import { h, type VNode } from '../../view/elements.ts';
-import { Environment, Secret } from '../../../secrets/contract.ts';
+import { Application, Environment, Secret } from '../../../secrets/contract.ts';
 import { isActive, SecretVersion } from '../../../secrets/management/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, type Refilled, type Shown, type Visit } from '../../pages.ts';
@@ -40,7 +40,12 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
   const { app, secret: name } = names;
   const api = ask('secrets');
   const root = appRoot(app) + pathOf`/secrets/${name}`;
-  const [secret, reads, kept] = await Promise.all([api.get(root, Secret), readsOf(visit, app, name), keptOf(api, names)]);
+  const [secret, application, reads, kept] = await Promise.all([
+    api.get(root, Secret),
+    api.get(appRoot(app), Application),
+    readsOf(visit, app, name),
+    keptOf(api, names),
+  ]);
   const { secrets } = locale.t;
   const isEditor = may(area, 'editor');
   const path = secretPath(app, name);
@@ -49,8 +54,13 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
   return {
     title: name,
     body: [
-      pageHead({ title: name, trail: [{ label: app, href: appPath(app) }], lead: secret.description, actions: actionsOf(locale, names, isEditor) }),
-      h('div', { class: 'columns' }, h('div', { class: 'part' }, lists), forms),
+      pageHead({
+        title: name,
+        trail: [{ label: application.name, href: appPath(app) }],
+        lead: secret.description,
+        actions: actionsOf(locale, names, isEditor),
+      }),
+      h('div', { class: 'columns' }, h('div', { class: 'apart' }, lists), forms),
       readsPart(visit, reads),
       may(area, 'admin')
         ? confirmByName(locale, {

@@ -7,7 +7,7 @@ import { page, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { detailList } from '../../view/details.ts';
 import { pageHead, section } from '../../view/shell.ts';
-import { code, dotted, time } from '../../view/texts.ts';
+import { code, dotted, saidWhole, time } from '../../view/texts.ts';
 import { causeBadge, dropForm, path, selectorOf, sendBackForm } from './dead-letters.ts';
 import { headerList, payloadView } from './received.ts';
 
@@ -42,7 +42,7 @@ function messageSection(visit: Visit, one: Detail): VNode {
   const { connection, queue, reason, diedAt, returns, deliveryId, bytes, body, headers } = one;
   const trace = deliveryId !== null && may('events') ? h('a', { href: `/trace/${encodeURIComponent(deliveryId)}` }, code(deliveryId)) : deliveryId;
   const about = detailList([
-    [system.reason, reason],
+    [system.reason, saidWhole(locale, reason)],
     [system.state, causeBadge(locale, one)],
     [system.dead.diedAt, time(locale, diedAt, 'whole')],
     [system.dead.returns, locale.format.number(returns)],

@@ -16,7 +16,7 @@ import { hiddenFields } from '../../view/notice.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, count, dotted, time } from '../../view/texts.ts';
+import { badge, brief, count, dotted, said, time } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 export const path = '/system/dead-letters';
@@ -74,7 +74,9 @@ const list = page({
       body: [
         pageHead({ title: system.deadLetters, lead: system.dead.lead }),
         systemTabs(visit, 'deadLetters'),
-        found.connections.map(({ connection, error }) => (error === null ? null : h('p', { class: 'faults', role: 'alert' }, `${connection}: ${error}`))),
+        found.connections.map(({ connection, error }) =>
+          error === null ? null : h('p', { class: 'faults', role: 'alert' }, `${connection}: `, said(locale, error)),
+        ),
         filterForm(locale, { path, query: filter, filters }),
         items.length > 0 && after === undefined ? reasons(visit, groups) : null,
         items.length > 0 ? section(system.dead.list, table(tableOf(visit, items, groups))) : nothing,
@@ -97,7 +99,7 @@ function columnsFor({ locale, may }: Visit, groups: readonly Group[]): readonly 
   const countOf = ({ reason }: DeadLetter) => groups.find((group) => group.reason === (reason ?? ''))?.id;
   return [
     { label: system.event, kind: 'main', cell: (one) => [rowLink(pathTo(one), one.event), ' ', causeBadge(locale, one)] },
-    { label: system.reason, cell: ({ reason }) => brief(reason) },
+    { label: system.reason, cell: ({ reason }) => brief(said(locale, reason)) },
     { label: system.queue, cell: ({ queue, connection }) => dotted(queue, connection) },
     { label: system.dead.diedAt, cell: ({ diedAt }) => time(locale, diedAt, 'ago') },
     { label: system.dead.returns, kind: 'number', cell: ({ returns }) => locale.format.number(returns) },
@@ -169,7 +171,7 @@ function reasonLine({ locale, may }: Visit, { id, reason, all }: Group): (VNode 
   const about = h(
     'div',
     { class: 'text' },
-    h('p', null, reason || dead.noReason, ' ', count(locale, all.length, id)),
+    h('p', null, said(locale, reason) || dead.noReason, ' ', count(locale, all.length, id)),
     times[0] === undefined ? null : dotted([`${oldest} `, time(locale, times[0], 'ago')]),
   );
   // Without a reason there is nothing that selects them all.
@@ -216,7 +218,7 @@ async function work({ ask, locale }: Pick<Visit, 'ask' | 'locale'>, what: 'send-
   const call = { method: 'POST', path: `/api/v1/dead-letters/${what}`, body: { ...selector, limit: atOnce }, timeoutMs: slowMs } as const;
   const { done, connections } = await ask('intake').send(call, Work);
   const { dead } = locale.t.system;
-  const failed = connections.flatMap(({ connection, error }) => (error === null ? [] : [`${connection}: ${error}`]));
+  const failed = connections.flatMap(({ connection, error }) => (error === null ? [] : [`${connection}: ${locale.faultText(error)}`]));
   if (failed.length > 0) throw Problems.serviceFailed({ service: 'intake', detail: dead.failed(done, failed.join('; ')) });
   if (done === 0 && selector.messageId !== undefined) throw Problems.missing({ detail: dead.gone });
   return done;

@@ -10,7 +10,7 @@ import { actionButton, actionsFormElement, type Column, table } from '../../view
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, time, type Tone } from '../../view/texts.ts';
+import { badge, brief, said, time, type Tone } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 const path = '/system/notifications';
@@ -57,7 +57,7 @@ function columnsFor({ locale, may }: Visit): readonly Column<Message>[] {
     { label: words.recipient, cell: ({ recipient }) => brief(recipient) },
     { label: words.made, cell: ({ createdAt }) => time(locale, createdAt) },
     { label: words.tries, kind: 'number', cell: ({ attemptCount }) => locale.format.number(attemptCount) },
-    { label: system.fault, cell: ({ lastError }) => brief(lastError) },
+    { label: system.fault, cell: ({ lastError }) => brief(said(locale, lastError)) },
     ...(may('system', 'editor') ? [{ label: system.actions, kind: 'actions', cell: (message: Message) => retryButton(message, system.retry) } as const] : []),
   ];
 }

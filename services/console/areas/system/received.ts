@@ -22,9 +22,9 @@ type Payload = {
 
 /** JSON as a tree, with the text to copy below it. */
 export function payloadView(locale: Locale, text: string, { heading, cut }: Payload): VNode {
-  const { system } = locale.t;
+  const { system, events } = locale.t;
   const value = readJson(text);
-  const raw = copyable(locale, text, { label: system.payload, isFolded: value !== undefined });
+  const raw = copyable(locale, text, value === undefined ? { label: system.payload } : { label: events.raw, isFolded: true });
   return h(
     'div',
     { class: 'part' },

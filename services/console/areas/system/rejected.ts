@@ -13,7 +13,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, code, quiet, time } from '../../view/texts.ts';
+import { badge, brief, code, quiet, said, time } from '../../view/texts.ts';
 import { headerList, payloadView } from './received.ts';
 import { systemTabs } from './tabs.ts';
 
@@ -73,7 +73,7 @@ function columnsIn(locale: Locale): readonly Column<Rejected>[] {
       cell: ({ id, event, status }) => [rowLink(`${path}/${encodeURIComponent(id)}`, event || refused.noEvent), ' ', statusBadge(status)],
     },
     // Whole: it is what a person looks for, and the relay's own text of a sentence or two.
-    { label: system.reason, cell: ({ reason }) => reason },
+    { label: system.reason, cell: ({ reason }) => said(locale, reason) },
     { label: system.delivery, kind: 'minor', cell: ({ deliveryId }) => (deliveryId === '' ? '–' : code(brief(deliveryId))) },
     { label: refused.bytes, kind: 'number', cell: ({ payloadBytes }) => locale.format.bytes(payloadBytes) },
     { label: refused.receivedAt, kind: 'number', cell: ({ receivedAt }) => time(locale, receivedAt) },
@@ -95,7 +95,7 @@ const show = page({
     return {
       title: refused.one,
       body: [
-        pageHead({ title: one.event || refused.one, trail: [{ label: refused.title, href: path }], lead: one.reason }),
+        pageHead({ title: one.event || refused.one, trail: [{ label: refused.title, href: path }], lead: said(locale, one.reason) }),
         h(
           'div',
           { class: 'card' },

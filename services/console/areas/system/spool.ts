@@ -13,7 +13,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty } from '../../view/states.ts';
-import { badge, brief, code, time } from '../../view/texts.ts';
+import { badge, brief, code, said, saidWhole, time } from '../../view/texts.ts';
 import { requireWord } from './dead-letters.ts';
 import { systemTabs } from './tabs.ts';
 
@@ -55,7 +55,7 @@ function columnsFor({ locale, may }: Visit): readonly Column<Spooled>[] {
   const { system } = locale.t;
   return [
     { label: system.event, kind: 'main', cell: (one) => [rowLink(pathTo(one.id), one.event || one.id), ' ', stateOf(locale, one)] },
-    { label: system.reason, cell: ({ reason }) => brief(reason) },
+    { label: system.reason, cell: ({ reason }) => brief(said(locale, reason)) },
     { label: system.spool.spooledAt, cell: ({ spooledAt }) => time(locale, spooledAt, 'ago') },
     { label: system.spool.tries, kind: 'number', cell: ({ tries }) => locale.format.number(tries) },
     { label: system.spool.place, cell: ({ place }) => system.spool.places[place] },
@@ -80,7 +80,7 @@ const show = page({
           { class: 'card' },
           detailList([
             [system.state, stateOf(locale, one)],
-            [system.reason, one.reason],
+            [system.reason, saidWhole(locale, one.reason)],
             [spool.spooledAt, time(locale, one.spooledAt, 'whole')],
             [spool.tries, locale.format.number(one.tries)],
             [spool.place, spool.places[one.place]],

@@ -1,18 +1,18 @@
 // Workers: their state, a start, and the runs of each.
 import { z } from 'zod';
-import { h, type VNode } from '../../view/elements.ts';
+import type { VNode } from '../../view/elements.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { queryChoice } from '../../../platform/schema.ts';
 import { JobName, RunStatus, WorkerRun, WorkerState } from '../../../webhook-intake/contract.ts';
 import { action, noFields, page, pageRows, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { filterForm } from '../../view/filters.ts';
-import { actionButton, actionsFormElement, type Column, table } from '../../view/lists.ts';
+import { actionButton, actionsFormElement, type Column, rowLink, table } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, quiet, time, type Tone } from '../../view/texts.ts';
+import { badge, brief, quiet, said, time, type Tone } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 const path = '/system/workers';
@@ -66,11 +66,11 @@ export const workerPath = (worker: string) => withQuery(path, { worker });
 export function workerTable({ locale, may }: Visit, workers: readonly Worker[]): VNode {
   const { system } = locale.t;
   const columns: readonly Column<Worker>[] = [
-    { label: system.workers.worker, kind: 'main', cell: ({ worker }) => h('a', { href: workerPath(worker) }, worker) },
+    { label: system.workers.worker, kind: 'main', cell: ({ worker }) => rowLink(workerPath(worker), worker) },
     { label: system.workers.running, kind: 'number', cell: ({ running }) => locale.format.number(running) },
     { label: system.workers.lastRun, cell: ({ lastRun }) => (lastRun ? [stateOf(locale, lastRun), ' ', time(locale, lastRun.startedAt)] : '') },
     { label: system.workers.processed, kind: 'number', cell: ({ lastRun }) => (lastRun ? locale.format.number(lastRun.processed) : '') },
-    { label: system.fault, kind: 'minor', cell: ({ lastRun }) => brief(lastRun?.error ?? '') },
+    { label: system.fault, kind: 'minor', cell: ({ lastRun }) => brief(said(locale, lastRun?.error ?? null)) },
     ...(may('system', 'editor') ? [{ label: system.actions, kind: 'actions', cell: startButton(locale) } as const] : []),
   ];
   return table({ caption: system.workers.title, columns, items: workers, idOf: ({ worker }) => worker });
@@ -90,7 +90,7 @@ function runTable(locale: Locale, runs: readonly Run[]): VNode {
     { label: system.workers.took, kind: 'number', cell: (run) => tookOf(locale, run) },
     { label: system.workers.processed, kind: 'number', cell: ({ processed }) => locale.format.number(processed) },
     { label: system.workers.failed, kind: 'number', cell: ({ failed }) => locale.format.number(failed) },
-    { label: system.fault, cell: ({ error }) => brief(error) },
+    { label: system.fault, cell: ({ error }) => brief(said(locale, error)) },
   ];
   return table({ caption: system.workers.runs, columns, items: runs, idOf: ({ runId }) => runId });
 }

@@ -55,6 +55,7 @@ export const bookmarks: Texts['bookmarks'] = {
   allTags: 'Alle Schlagwörter',
   changeTags: 'Schlagwörter ändern',
   tagsLead: 'Wählen Sie ein Schlagwort, um es umzubenennen, mit einem anderen zusammenzulegen oder zu löschen.',
+  foldersLead: 'Wählen Sie einen Ordner, um ihn umzubenennen, zu verschieben oder zu löschen.',
   changeFolders: 'Ordner ändern',
   rename: 'Umbenennen',
   renameOrMerge: 'Umbenennen oder zusammenlegen',

@@ -8,7 +8,7 @@ const countedListings = counted({ one: '# Anzeige', other: '# Anzeigen' });
 
 export const listings: typeof english = {
   titles: { inbox: 'Wohnungen', approved: 'Gemerkte Wohnungen', recycled: 'Aussortierte Wohnungen' },
-  tabs: { inbox: 'Eingang', approved: 'Gemerkt', recycled: 'Aussortiert', map: 'Karte', rents: 'Mieten', presets: 'Suchen' },
+  tabs: { inbox: 'Eingang', approved: 'Gemerkt', recycled: 'Aussortiert', map: 'Karte', rents: 'Mieten', presets: 'Suchprofile' },
   statuses: { inbox: 'im Eingang', approved: 'gemerkt', recycled: 'aussortiert' },
   types: { House: 'Haus', Apartment: 'Wohnung', Studio: 'Studio', Shared: 'Zimmer', Other: 'Anderes' },
   decide: { approved: 'Merken', recycled: 'Aussortieren', inbox: 'Zurück in den Eingang' },
@@ -53,7 +53,7 @@ export const listings: typeof english = {
     further: counted({ one: '# weitere', other: '# weitere' }),
     joined: (flats, listings) => `${countedFlats(flats)} in ${countedListings(listings)}`,
     asRows: 'Zeilen',
-    asCards: 'Karten',
+    asCards: 'Kacheln',
   },
   filters: {
     search: 'Adresse oder Notizen',
@@ -109,18 +109,18 @@ export const listings: typeof english = {
   rents: {
     title: 'Mieten',
     none: 'Keine Wohnung passt.',
-    lead: (count: number, median: string) => `${count} Wohnungen, Median der Miete ${median}`,
+    lead: (count: number, median: string) => `${countedFlats(count)}, Median der Miete ${median}`,
     histogram: 'Wohnungen nach Miete',
     histogramText: 'Wie viele Wohnungen eine Miete in jedem Bereich haben.',
     median: 'Median der Miete nach Postbezirk',
     medianText: 'Der Median der Miete der häufigsten Postbezirke, die teuersten zuerst.',
   },
   presets: {
-    title: 'Suchen',
-    lead: 'Filter mit einem Namen. Die übliche gilt, wenn die Wohnungen geöffnet werden.',
+    title: 'Suchprofile',
+    lead: 'Filter mit einem Namen. Das übliche gilt, wenn die Wohnungen geöffnet werden.',
     all: 'Alle',
-    keep: 'Als Suche behalten',
-    add: 'Suche hinzufügen',
+    keep: 'Als Suchprofil behalten',
+    add: 'Suchprofil hinzufügen',
     edit: 'Ändern',
     name: 'Name',
     filters: 'Filter',
@@ -128,14 +128,14 @@ export const listings: typeof english = {
     waiting: 'Warten',
     actions: 'Aktionen',
     default: 'üblich',
-    makeDefault: 'Zur üblichen machen',
+    makeDefault: 'Zum üblichen machen',
     isDefault: 'Anwenden, wenn die Wohnungen geöffnet werden',
     keysHint: 'Zum Beispiel D02, D04; keine heißt alle.',
     added: (name: string) => `„${name}“ ist hinzugefügt`,
     saved: (name: string) => `„${name}“ ist gespeichert`,
     deleted: (name: string) => `„${name}“ ist gelöscht`,
     isNowDefault: (name: string) => `„${name}“ ist jetzt üblich`,
-    empty: { title: 'Noch keine Suchen', text: 'Eine Suche behält Miete, Größe und Orte, nach denen Sie suchen.' },
+    empty: { title: 'Noch keine Suchprofile', text: 'Ein Suchprofil behält Miete, Größe und Orte, nach denen Sie suchen.' },
   },
   empty: {
     inbox: {

@@ -18,7 +18,7 @@ export const now: Texts['now'] = {
   oldestGivenUp: 'Die älteste:',
   moreReasons: counted({ one: 'und # weiterer Grund', other: 'und # weitere Gründe' }),
   allDeadLetters: 'Alle Dead Letters',
-  expiring: 'Geheimnisse, die in 30 Tagen ablaufen',
+  expiring: 'Geheimnisse, die in den nächsten 30 Tagen ablaufen',
   noneExpiring: 'Keines läuft ab, ohne dass eine neuere Version an seiner Stelle ist.',
   secret: 'Geheimnis',
   application: 'Anwendung',

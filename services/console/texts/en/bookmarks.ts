@@ -54,6 +54,7 @@ export const bookmarks = {
   allTags: 'All tags',
   changeTags: 'Change tags',
   tagsLead: 'Choose a tag to rename it, to merge it with another one, or to delete it.',
+  foldersLead: 'Choose a folder to rename it, to move it, or to delete it.',
   changeFolders: 'Change folders',
   rename: 'Rename',
   renameOrMerge: 'Rename or merge',

@@ -101,7 +101,7 @@ export const listings = {
   rents: {
     title: 'Rents',
     none: 'No listing matches.',
-    lead: (count: number, median: string) => `${count} listings, median rent ${median}`,
+    lead: (count: number, median: string) => `${countedListings(count)}, median rent ${median}`,
     histogram: 'Listings by rent',
     histogramText: 'How many listings have a rent in each range.',
     median: 'Median rent by routing key',

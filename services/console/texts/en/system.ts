@@ -27,6 +27,7 @@ export const system = {
   active: 'active',
   thisMonth: 'This month',
   used: (count: string, limit: string, share: string) => `${count} of ${limit}, ${share}`,
+  closed: 'Its quota is 0: it takes no messages.',
   full: 'Full: it takes no more messages this month.',
   fullOn: (day: string) => `Full on ${day}, with the traffic of the last days.`,
   lessThan: (share: string) => `less than ${share}`,

@@ -214,7 +214,7 @@ describe('console listings', () => {
 
   it('plots rents and the median of each routing key, with links to the lists', async () => {
     const { text } = await (await console.loggedIn()).get('/listings/rents');
-    expect(text).to.include('6 listings, median rent 1,975').and.include('Median rent by routing key').and.include('>A94<');
+    expect(text).to.include('6 listings, median rent €1,975').and.include('Median rent by routing key').and.include('>A94<');
     expect(text).to.match(/href="\/listings\?preset=none&(amp;)?minPrice=1400&(amp;)?maxPrice=\d+\.99"/);
   });
 
@@ -286,6 +286,7 @@ describe('console listings', () => {
     expect((await browser.get('/listings?preset=none')).text)
       .to.include('Merken')
       .and.include('1.850\u00a0€');
+    expect((await browser.get('/listings/rents')).text).to.include('6 Wohnungen, Median der Miete 1.975\u00a0€');
   });
 
   it('gives the browser no credential of the service', async () => {
