@@ -151,10 +151,13 @@ function grid(y: ReturnType<typeof scaleOf>, format: (value: number) => string):
   ];
 }
 
-const axis = (places: readonly Place[], step: number): ComponentChildren =>
-  places.map(({ tick }, index) =>
-    tick === undefined ? null : h('text', { class: anchorOf(index, places.length), x: share(index * step + step / 2), y: height - 6 }, tick),
-  );
+function axis(places: readonly Place[], step: number): ComponentChildren {
+  const isSparse = places.some(({ tick }) => tick === undefined);
+  return places.map(({ tick }, index) => {
+    const anchor = isSparse ? anchorOf(index, places.length) : 'middle';
+    return tick === undefined ? null : h('text', { class: anchor, x: share(index * step + step / 2), y: height - 6 }, tick);
+  });
+}
 
 /** An axis without values above it. */
 const nothing = ({ t }: Locale, places: readonly Place[], step: number): ComponentChildren => [

@@ -14,6 +14,8 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, count, dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
 import { type Branch, countsOf, folderOptions, foldersOf, ListQuery, path, type Saved, treeOf } from './catalogue.ts';
 
+/** Of one bookmark; its own page has all. */
+const shownTags = 8;
 /** More tags are on the page of tags. */
 const mostTags = 30;
 
@@ -160,7 +162,8 @@ function about(locale: Locale, { url, tags, dateAdded, favorite, dead, status }:
     favorite ? badge('info', bookmarks.favorite) : null,
     dead ? badge('bad', bookmarks.deadSince(status == null ? bookmarks.noAnswer : String(status))) : null,
     hostOf(url),
-    ...tags.slice(0, 8).map((tag) => h('a', { href: withQuery(path, { tag }) }, tag)),
+    ...tags.slice(0, shownTags).map((tag) => h('a', { href: withQuery(path, { tag }) }, tag)),
+    tags.length > shownTags ? `+${tags.length - shownTags}` : null,
     time(locale, dateAdded),
   );
 }

@@ -85,7 +85,7 @@ function card(parts: RowParts, flat: Flat): ComponentChildren {
     facts(locale, listing),
     dotted(externalLink(listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl), time(locale, listing.receivedAt, 'ago')),
     duplicates(locale, listing),
-    listing.notes ? h('p', { class: 'note-text' }, listing.notes) : null,
+    listing.notes ? h('p', { class: 'note-text brief' }, listing.notes) : null,
     mayDecide ? actionBar(decisions(parts, flat, false), noteLink(parts, listing)) : null,
   ];
 }
