@@ -145,7 +145,7 @@ export const faults: Texts['faults'] = [
   [/^the event was deleted by its retention$/, 'das Ereignis ist nach seiner Frist gelöscht'],
   [/^the push server answered (\d+)/, 'der Push-Server hat mit $1 geantwortet'],
   [/^the broker is not connected after (\d+) ms(:|$)/, 'nach $1 ms noch nicht mit dem Broker verbunden$2'],
-  [/\bconnect ECONNREFUSED (\S+)$/, 'unter $1 nimmt kein Programm Verbindungen an'],
+  [/\bconnect ECONNREFUSED (\S+)$/, '$1 nimmt keine Verbindung an'],
   [/\bconnect E(?:TIMEDOUT|HOSTUNREACH|NETUNREACH) (\S+)$/, '$1 ist nicht erreichbar'],
   [/\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN) (\S+)$/, 'kein Rechner heißt $1'],
   [/\b(?:read ECONNRESET|socket hang up|Connection terminated unexpectedly)$/, 'die Verbindung ist abgebrochen'],

@@ -73,6 +73,15 @@ describeWith(chromium, 'the components in a browser', () => {
     }
   }
 
+  it('has tables that stay within the window, whatever words are in them', async () => {
+    for (const width of [390, 1000, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto('/links');
+      await page.evaluate(`document.querySelectorAll('table[role=table] tr:first-child td:not(.number)').forEach((cell) => cell.append('x'.repeat(300)))`);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${width} px`).to.be.at.most(0);
+    }
+  });
+
   it('has buttons, fields and tabs of 44 px for a finger, and smaller ones for a mouse', async () => {
     const heights = (of: Page): Promise<number[]> =>
       of.evaluate(

@@ -10,7 +10,7 @@ describe('the words of services', () => {
 
   it('are in the language of the page as far as it knows them, an end by a pattern of its own', () => {
     expect(german.faultText('the payload is not JSON: Unexpected end of JSON input')).to.equal('der Inhalt ist kein JSON: Er hört zu früh auf');
-    expect(german.faultText(refused)).to.equal('nach 5000 ms noch nicht mit dem Broker verbunden: unter 10.0.0.1:5672 nimmt kein Programm Verbindungen an');
+    expect(german.faultText(refused)).to.equal('nach 5000 ms noch nicht mit dem Broker verbunden: 10.0.0.1:5672 nimmt keine Verbindung an');
     expect(german.faultText('no such column')).to.equal('no such column');
   });
 
