@@ -43,7 +43,7 @@ export function notify(message: string, tone: 'good' | 'bad', { undo, link }: Mo
   const buttons = [
     ...(link ? [build(['a', { class: 'button plain', href: link.href }, [link.label]])] : []),
     ...(undo ? [makeButton(say('undo'), undo)] : []),
-    makeButton(say('dismiss'), dismiss),
+    dismissButton(),
   ];
   bar.replaceChildren(text, ...buttons);
   bar.className = `notice ${tone}`;
@@ -54,7 +54,15 @@ export function dismiss(): void {
   if (bar) bar.className = 'notice';
 }
 
+/** Its icon alone: on a phone the message needs the room. */
+function dismissButton(): HTMLButtonElement {
+  const button = makeButton(say('dismiss'), dismiss);
+  button.className = 'plain only i-no';
+  button.title = say('dismiss');
+  return button;
+}
+
 /** A notice that came with the page can be dismissed as well. */
 export function completeNotice(): void {
-  if (bar?.firstElementChild) bar.append(makeButton(say('dismiss'), dismiss));
+  if (bar?.firstElementChild) bar.append(dismissButton());
 }

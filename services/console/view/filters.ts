@@ -19,17 +19,19 @@ export type Filters = {
   readonly filters: readonly Filter[];
   /** Members of the query that the form keeps and "clear filters" as well, such as the order. */
   readonly kept?: readonly string[];
+  /** Filters that links beside the list show: set alone they do not open the others, which would push the list off a phone. */
+  readonly linked?: readonly string[];
 };
 
 /** A search has its own row; the other filters are folded away on a phone until one is set. */
-export function filterForm(locale: Locale, { path, query, filters, kept = [] }: Filters): VNode {
+export function filterForm(locale: Locale, { path, query, filters, kept = [], linked = [] }: Filters): VNode {
   const { filters: words } = locale.t.view;
   const entered = ({ name }: Filter) => [query[name] ?? ''].flat()[0] ?? '';
   const set = filters.filter((filter) => entered(filter) !== '');
   const keptQuery = Object.fromEntries(kept.flatMap((name) => (query[name] ? [[name, query[name]] as const] : [])));
   const searches = filters.filter(({ kind }) => kind === 'search');
   const others = filters.filter(({ kind }) => kind !== 'search');
-  const isOtherSet = others.some((filter) => set.includes(filter));
+  const isOtherSet = others.some((filter) => set.includes(filter) && !linked.includes(filter.name));
   return h(
     'form',
     { class: 'filters', action: path, role: 'search', 'aria-label': words.title },

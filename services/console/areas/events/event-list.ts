@@ -53,7 +53,7 @@ export const eventList: Declared = page({
       body: [
         pageHead({ title: locale.t.view.areas.events }),
         kindTabs(locale, path),
-        filterForm(locale, { path, query: { ...filter, plot }, filters: filtersOf(locale, counted), kept: ['plot'] }),
+        filterForm(locale, { path, query: { ...filter, plot }, filters: filtersOf(locale, counted), kept: ['plot'], linked: facetsOfPhone }),
         h('div', { class: counted && items.length > 0 ? 'faceted' : undefined }, [
           counted && items.length > 0 ? facets(locale, { counted, filter, plot }) : null,
           h('div', { class: 'part' }, plotOf(visit, plotted), isLive ? liveBar(locale) : null, listOr(none, rows, { isEmpty: items.length === 0, isLive }), [
@@ -109,6 +109,8 @@ function filtersOf({ t }: Locale, counted: Counted | undefined): readonly Filter
 }
 
 const shownValues = 6;
+/** Those that a phone shows as well. */
+const facetsOfPhone: readonly FacetName[] = ['event', 'action', 'repository'];
 
 /** Links to what the list can be narrowed to, with how many events of it there are; a chosen one leads back. */
 function facets(

@@ -105,7 +105,12 @@ function headActions({ locale, query, may }: ListVisit, status: Status, chosen: 
   const isDense = query.view === 'rows';
   const other = linkQuery({ ...query, view: isDense ? undefined : 'rows' }, chosen);
   return [
-    linkButton({ href: withQuery('/listings/map', { ...chosen.filter, status }), label: listings.map.open, key: 'm', image: 'map' }),
+    linkButton({
+      href: withQuery('/listings/map', { ...chosen.filter, status: status === 'inbox' ? undefined : status }),
+      label: listings.map.open,
+      key: 'm',
+      image: 'map',
+    }),
     linkButton({ href: withQuery(paths[status], other), label: isDense ? listings.words.asCards : listings.words.asRows, key: 'v', image: 'more' }),
     ...(may('listings', 'editor') && !chosen.preset && Object.keys(chosen.filter).length > 0
       ? [linkButton({ href: withQuery('/presets/new', chosen.filter), label: listings.presets.keep, image: 'add' })]

@@ -45,6 +45,7 @@ const show = page({
           path,
           query: kept,
           filters: [...filterFields(locale, filter), statusField(locale)],
+          linked: ['status'],
           kept: ['bbox'],
         }),
         h(
