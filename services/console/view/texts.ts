@@ -78,7 +78,7 @@ export const code = (text: ComponentChildren): VNode => h('code', null, text);
 export const brief = (text: ComponentChildren): VNode | string => (text ? h('span', { class: 'brief' }, text) : '');
 
 /**
- * What a service or a program said of a fault, in the language of the page as far as that is known. The words themselves, which logs and searches
+ * The words of a service or a program on a fault, in the language of the page as far as that is known. The words themselves, which logs and searches
  * have, are its title.
  */
 export function said({ faultText }: Locale, text: string | null): VNode | string {

@@ -14,7 +14,7 @@ import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, count, dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
 import { type Branch, countsOf, folderOptions, foldersOf, ListQuery, path, type Saved, treeOf } from './catalogue.ts';
 
-/** Of one bookmark; its own page has all. */
+/** A bookmark has all of its tags on its own page. */
 const shownTags = 8;
 /** More tags are on the page of tags. */
 const mostTags = 30;
@@ -64,7 +64,7 @@ export const list = page({
 
 function head({ t: { bookmarks, view } }: Locale, mayChange: boolean): VNode {
   const add = h('a', { class: 'button primary', href: `${path}/new`, 'data-key': 'n' }, icon('add'), bookmarks.add);
-  const files = h('a', { class: 'button plain', href: `${path}/files` }, bookmarks.files);
+  const files = h('a', { class: 'button', href: `${path}/files` }, bookmarks.files);
   return pageHead({ title: view.areas.bookmarks, actions: [files, mayChange ? add : null] });
 }
 
@@ -108,11 +108,13 @@ function sides(locale: Locale, { tree, counts, query, mayChange }: Sides): VNode
   const tags = used
     .slice(0, mostTags)
     .map(({ name, count: total }) => link(withQuery(path, { tag: name }), name, { total, isCurrent: query.tag?.[0] === name }));
+  // On a phone they are folded, as the list comes below them.
+  const chosen = query.tag?.[0] ?? tree.find(({ folder }) => folder.id === query.folder)?.folder.name;
   const more = (href: string, label: string) => h('li', null, h('a', { class: 'more', href }, label));
   return h(
     'details',
-    { class: 'sides', open: query.folder !== undefined || query.tag?.[0] !== undefined },
-    h('summary', null, `${bookmarks.folders}, ${bookmarks.tags}`),
+    { class: 'sides' },
+    h('summary', null, chosen === undefined ? `${bookmarks.folders}, ${bookmarks.tags}` : h('strong', null, chosen)),
     h(
       'nav',
       { 'aria-label': bookmarks.folders },

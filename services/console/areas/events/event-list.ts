@@ -109,7 +109,7 @@ function filtersOf({ t }: Locale, counted: Counted | undefined): readonly Filter
 }
 
 const shownValues = 6;
-/** Those that a phone shows as well. */
+/** A phone shows these only. */
 const facetsOfPhone: readonly FacetName[] = ['event', 'action', 'repository'];
 
 /** Links to what the list can be narrowed to, with how many events of it there are; a chosen one leads back. */

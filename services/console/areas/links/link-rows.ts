@@ -47,13 +47,9 @@ export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'sta
     key: 'b',
     inPlace: 'leave',
     moves: [countedAs(status), countedAs('Liked')],
-    tone: 'plain',
   };
-  const look = may.hasWords ? {} : ({ isIconOnly: true } as const);
-  return actionBar(
-    decisionsOn(locale, `/links/${id}/decide`, status).map((one) => actionButton({ ...one, ...look })),
-    may.bookmark ? actionButton({ ...bookmark, ...look }) : null,
-  );
+  const button = ({ tone: _, ...action }: Action) => actionButton(may.hasWords ? action : { ...action, tone: 'plain', isIconOnly: true });
+  return actionBar(decisionsOn(locale, `/links/${id}/decide`, status).map(button), may.bookmark ? button(bookmark) : null);
 }
 
 export const linkRows = (locale: Locale, items: readonly Link[], may: May): VNode =>

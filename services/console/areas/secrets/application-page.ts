@@ -54,7 +54,7 @@ export async function applicationPage({ locale, ask, may }: Pick<Visit, 'locale'
 type Words = { readonly secrets: Visit['locale']['t']['secrets']; readonly isEditor: boolean };
 
 const actionsOf = (app: string, { secrets, isEditor }: Words) => [
-  h('a', { class: 'button plain', href: auditOf(app) }, secrets.audit.title),
+  h('a', { class: 'button', href: auditOf(app) }, secrets.audit.title),
   ...(isEditor
     ? [
         h('a', { class: 'button', href: partPath(app, 'import') }, secrets.parts.import),

@@ -51,7 +51,7 @@ const list = page({
       body: [
         pageHead({ title: audit.title, lead: audit.lead }),
         areaTabs(locale, 'audit'),
-        filterForm(locale, { path: auditPath, query: filters, filters: filtersIn(locale) }),
+        filterForm(locale, { path: auditPath, query: filters, filters: filtersIn(locale), linked: ['application'] }),
         items.length > 0
           ? table<Entry>({ caption: audit.title, items, idOf: ({ id }) => id, columns: columnsIn(locale, await keyNames(visit, items)) })
           : isFiltered

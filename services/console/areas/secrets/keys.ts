@@ -153,7 +153,12 @@ const add = action({
     const body = { name: name === '' ? null : name, expiresAt: endOf(locale, person.zone, expiresAt) };
     const { id, plainApiKey } = await atField('name', ask('secrets').send({ method: 'POST', path: `${appRoot(app)}/keys`, body }, CreatedKey));
     const { made } = locale.t.secrets.keys;
-    return { message: made, target: `${app} ${id}`, page: keyPage(locale, { app, title: name === '' ? made : `${made}: ${name}`, key: plainApiKey }) };
+    return {
+      message: made,
+      target: `${app} ${id}`,
+      ...(name !== '' && { name }),
+      page: keyPage(locale, { app, title: name === '' ? made : `${made}: ${name}`, key: plainApiKey }),
+    };
   },
   again: again(() => 'add'),
 });
@@ -189,7 +194,7 @@ const remove = action({
     if (!key) throw Problems.missing();
     requireName(locale, confirm, nameOf(key));
     await ask('secrets').send({ method: 'DELETE', path: `${appRoot(app)}${pathOf`/keys/${id}`}` }, z.undefined());
-    return { message: locale.t.secrets.keys.deleted(nameOf(key)), target: `${app} ${id}`, to: partPath(app, 'keys') };
+    return { message: locale.t.secrets.keys.deleted(nameOf(key)), target: `${app} ${id}`, name: nameOf(key), to: partPath(app, 'keys') };
   },
   again: again(({ params: { id = '' } }) => id),
 });

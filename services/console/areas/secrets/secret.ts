@@ -85,7 +85,7 @@ async function keptOf(api: ReturnType<Visit['ask']>, { app, secret }: SecretName
 }
 
 const actionsOf = ({ t: { secrets } }: Locale, { app, secret }: SecretNames, isEditor: boolean) => [
-  h('a', { class: 'button plain', href: auditOf(app, secret) }, secrets.audit.title),
+  h('a', { class: 'button', href: auditOf(app, secret) }, secrets.audit.title),
   isEditor
     ? h('a', { class: 'button primary', href: '#field-environment', 'data-key': 'n', 'data-key-label': secrets.add.title }, icon('add'), secrets.add.title)
     : null,

@@ -156,7 +156,7 @@ export const secrets: typeof english = {
     delete: 'Schlüssel löschen',
     deleteExplained: 'Ein Programm, das noch mit ihm liest, wird sofort abgewiesen.',
     deleted: (name: string) => `Der Schlüssel „${name}“ ist gelöscht`,
-    replaceTitle: 'Wechseln',
+    replaceTitle: 'Schlüssel wechseln',
     rotateGently:
       'Ohne Ausfall: einen Schlüssel erstellen, ihn jedem Programm geben, dann den vorigen löschen. Wenn ein Schlüssel bekannt wurde, ersetzen Sie alle auf einmal.',
     replace: 'Alle Schlüssel auf einmal ersetzen',

@@ -1,4 +1,4 @@
-// What services say of faults, in the language of a page.
+// The words of services on faults, in the language of a page.
 import { expect } from 'chai';
 import { toMarkup } from '../../../../services/console/view/elements.ts';
 import { createLocale } from '../../../../services/console/view/locale.ts';
