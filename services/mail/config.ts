@@ -54,7 +54,12 @@ export const settings = {
   recipients: routes('Smtp__Recipients', 'Recipients, and the service that takes their mails: `news@in.example.org=digest,*@homes.example.org=listings`'),
   certificateFile: optional(text('Smtp__CertificateFile', { summary: 'PEM file with the certificate chain for TLS; read again when it changes' })),
   keyFile: optional(text('Smtp__KeyFile', { summary: 'PEM file with the private key of that certificate' })),
-  maxConnections: integer('Smtp__MaxConnections', { summary: 'Connections at once; further ones are asked to come later', min: 1, max: 10_000, default: 50 }),
+  maxConnections: integer('Smtp__MaxConnections', {
+    summary: 'Connections at once, half of them from one address; further ones are asked to come later',
+    min: 1,
+    max: 10_000,
+    default: 50,
+  }),
   maxMailBytes: integer('Mail__MaxBytes', {
     summary: 'The largest mail; the services have limits of their own',
     min: 1024,

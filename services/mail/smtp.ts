@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { clientIn } from '../platform/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { explainPort } from '../platform/process/runtime.ts';
 import type { Log } from '../platform/log.ts';
@@ -104,10 +105,32 @@ function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: S
   };
 }
 
+/** One client gets half of the connections: a stranger who holds his own open shuts out no other sender. */
+function createShares(maxConnections: number) {
+  const most = Math.ceil(maxConnections / 2);
+  const byClient = new Map<string, Set<string>>();
+  return {
+    /** @returns whether the client may have a further connection */
+    enter({ id, remoteAddress }: SMTPServerSession): boolean {
+      const client = clientIn(remoteAddress);
+      const own = byClient.get(client) ?? new Set();
+      if (own.size >= most) return false;
+      byClient.set(client, own.add(id));
+      return true;
+    },
+    leave({ id, remoteAddress }: SMTPServerSession): void {
+      const client = clientIn(remoteAddress);
+      const own = byClient.get(client);
+      if (own?.delete(id) && own.size === 0) byClient.delete(client);
+    },
+  };
+}
+
 export async function startSmtp(parts: SmtpParts) {
   const { config, log } = parts;
   const { protocol, hostname, port: portText } = new URL(config.listen);
   const receive = createReceiver(parts);
+  const shares = createShares(config.maxConnections);
   let certificate = await readCertificate(config);
   const server = new SMTPServer({
     lmtp: protocol === 'lmtp:',
@@ -122,6 +145,8 @@ export async function startSmtp(parts: SmtpParts) {
     hideENHANCEDSTATUSCODES: true,
     disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     logger: false,
+    onConnect: (session, callback) => callback(shares.enter(session) ? null : new Refusal(421, '4.7.0 Too many connections from this address, come later')),
+    onClose: (session) => shares.leave(session),
     onRcptTo: ({ address }, _session, callback) =>
       callback(targetOf(config.recipients, address) === undefined ? new Refusal(550, '5.1.1 There is no such recipient here') : null),
     onData: (stream, session, callback) =>

@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -164,6 +165,16 @@ describe('mails by SMTP', () => {
     await talkOn(first, ['NOOP']);
     expect(await talk(port, [])).to.satisfy(([greeting = '']: string[]) => greeting.startsWith('421 '));
     first.destroy();
+  });
+
+  it('come in while another client holds its half of the connections', async () => {
+    const { port } = await start({ Smtp__MaxConnections: '4' });
+    const held = [1, 2, 3].map(() => connect(port, '127.0.0.1'));
+    const greetings = await Promise.all(held.map(async (socket) => String((await once(socket, 'data'))[0])));
+    expect(greetings.map((greeting) => greeting.slice(0, 4)).sort()).to.deep.equal(['220 ', '220 ', '421 ']);
+    expect(await send(port, { to: ['news@in.example.org'] }, { localAddress: '127.0.0.2' })).to.match(/^250 /);
+    held.forEach((socket) => socket.destroy());
+    await eventually(async () => expect(await send(port, { to: ['news@in.example.org'] })).to.match(/^250 /));
   });
 
   it('come by LMTP, with an answer for each recipient', async () => {
