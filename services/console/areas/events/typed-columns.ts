@@ -72,13 +72,19 @@ const tones: Readonly<Record<string, Tone>> = {
   cancelled: 'warn',
   in_progress: 'info',
 };
-/** The forge's own word, whose tone is known for some. */
-const word = (value: string | undefined) => (value === undefined ? null : badge(tones[value] ?? 'plain', value.replaceAll('_', ' ')));
-const flagsOf = (row: TypedRow, ...names: readonly string[]) => names.filter((name) => memberAt(row, name) === true).map((name) => badge('plain', name));
+/** A word of the forge, in the language of the page where it is known. */
+export function wordOf({ t }: Locale, value: string): string {
+  const words: Readonly<Record<string, string>> = t.events.words;
+  return (Object.hasOwn(words, value) ? words[value] : undefined) ?? value.replaceAll('_', ' ');
+}
+
+const word = (locale: Locale, value: string | undefined) => (value === undefined ? null : badge(tones[value] ?? 'plain', wordOf(locale, value)));
+const flagsOf = (locale: Locale, row: TypedRow, ...names: readonly string[]) =>
+  names.filter((name) => memberAt(row, name) === true).map((name) => badge('plain', wordOf(locale, name)));
 const flags =
   (...names: readonly string[]): Cell =>
-  (row) =>
-    flagsOf(row, ...names);
+  (row, locale) =>
+    flagsOf(locale, row, ...names);
 const firstLine = (value: string | undefined) => value?.split('\n', 1)[0]?.slice(0, 160);
 
 const openOrClosed = { name: 'state', values: ['open', 'closed'] } as const;
@@ -90,7 +96,12 @@ export const typedLists: readonly TypedList[] = [
     api: 'issues',
     main: numbered,
     link: ['html_url'],
-    columns: [['state', (row) => word(textAt(row, 'state'))], ['author', text('user', 'login')], ['comments', number('comments'), 'number'], changed],
+    columns: [
+      ['state', (row, locale) => word(locale, textAt(row, 'state'))],
+      ['author', text('user', 'login')],
+      ['comments', number('comments'), 'number'],
+      changed,
+    ],
     filters: ['repository', 'sender', 'deleted'],
     choices: openOrClosed,
   },
@@ -101,7 +112,7 @@ export const typedLists: readonly TypedList[] = [
     main: numbered,
     link: ['html_url'],
     columns: [
-      ['state', (row) => [word(memberAt(row, 'merged') === true ? 'merged' : textAt(row, 'state')), flagsOf(row, 'draft')]],
+      ['state', (row, locale) => [word(locale, memberAt(row, 'merged') === true ? 'merged' : textAt(row, 'state')), flagsOf(locale, row, 'draft')]],
       ['author', text('user', 'login')],
       ['branch', text('head', 'ref'), 'minor'],
       ['lines', (row, { format }) => linesOf(row, format.number), 'number'],
@@ -131,7 +142,7 @@ export const typedLists: readonly TypedList[] = [
     main: (row) => `${textAt(row, 'name') ?? ''} #${integerAt(row, 'run_number') ?? ''}`,
     link: ['html_url'],
     columns: [
-      ['state', (row) => word(textAt(row, 'conclusion') ?? textAt(row, 'status'))],
+      ['state', (row, locale) => word(locale, textAt(row, 'conclusion') ?? textAt(row, 'status'))],
       ['branch', text('head_branch')],
       ['trigger', text('event'), 'minor'],
       ['author', text('actor', 'login'), 'minor'],
@@ -188,7 +199,7 @@ export const typedLists: readonly TypedList[] = [
     columns: [
       ['description', text('description')],
       ['language', text('language')],
-      ['state', (row) => [word(textAt(row, 'visibility')), flagsOf(row, 'archived', 'fork')], 'minor'],
+      ['state', (row, locale) => [word(locale, textAt(row, 'visibility')), flagsOf(locale, row, 'archived', 'fork')], 'minor'],
       changed,
     ],
     filters: ['repository', 'deleted'],

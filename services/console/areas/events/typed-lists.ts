@@ -12,7 +12,7 @@ import { stackedBars } from '../../view/plots.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { kindTabs } from './kind-tabs.ts';
-import { type FilterName, filterNames, typedColumns, type TypedList, typedLists, TypedRow } from './typed-columns.ts';
+import { type FilterName, filterNames, typedColumns, type TypedList, typedLists, TypedRow, wordOf } from './typed-columns.ts';
 
 const text = z.string().optional();
 const TypedQuery = z.object({
@@ -86,7 +86,7 @@ function choicesOf(locale: Locale, { choices, path }: TypedList, query: Query): 
   if (!choices) return null;
   const { name, values } = choices;
   const entry = (value: string | undefined) => ({
-    label: value?.replaceAll('_', ' ') ?? locale.t.view.filters.any,
+    label: value === undefined ? locale.t.view.filters.any : wordOf(locale, value),
     isCurrent: query[name] === value,
     href: withQuery(path, { ...query, [name]: value }),
   });
@@ -114,7 +114,7 @@ async function runsPlot({ ask, locale, person: { zone } }: Pick<Visit, 'ask' | '
     });
   const known = (conclusions: Readonly<Record<string, number>>) => shownConclusions.reduce((sum, one) => sum + (conclusions[one] ?? 0), 0);
   const series = [
-    ...shownConclusions.map((name) => ({ name, values: valuesOf((conclusions) => conclusions[name] ?? 0) })),
+    ...shownConclusions.map((one) => ({ name: wordOf(locale, one), values: valuesOf((conclusions) => conclusions[one] ?? 0) })),
     { name: events.plot.others, values: valuesOf((conclusions, runs) => runs - known(conclusions)) },
   ];
   const plot = stackedBars(

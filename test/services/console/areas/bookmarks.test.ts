@@ -378,6 +378,7 @@ describe('console bookmarks', () => {
       .and.not.to.include('>in-folder<');
     expect((await browser.get('/bookmarks?dead=true')).text).to.include('Clear filters');
     const both = (await browser.get('/bookmarks?tag=maps&tag=rivers&q=in')).text;
+    expect(both, 'folded, with what was chosen').to.match(/<details class="sides"><summary><strong>maps</);
     for (const tag of ['maps', 'rivers']) expect(both, 'searched once more').to.include(`<input type="hidden" name="tag" value="${tag}"/>`);
     expect(both, 'without the search').to.include('href="/bookmarks?tag=maps&amp;tag=rivers"');
   });

@@ -65,6 +65,9 @@ describe('console events', () => {
       expect((await browser.get('/events?event=pull_request')).text)
         .to.include('aria-current="true"')
         .and.to.include('href="/events"');
+      // The facet shows what is chosen: the form stays folded, so that the list is in sight on a phone.
+      expect((await browser.get('/events?event=pull_request')).text).not.to.match(/class="more-filters" open/);
+      expect((await browser.get('/events?sender=stationmaster')).text).to.match(/class="more-filters" open/);
       expect((await browser.get('/events?minScore=11')).status).to.equal(400);
       expect((await browser.get('/events?from=yesterday')).status).to.equal(400);
     });

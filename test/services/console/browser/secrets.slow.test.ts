@@ -137,7 +137,7 @@ describeWith(chromium, 'secrets in a browser', () => {
     await page.getByRole('link', { name: 'Audit' }).click();
     const [, row] = await page.getByRole('row').all();
     expect(await row?.innerText())
-      .to.include('secret.disable-version')
+      .to.include('version disabled')
       .and.include('admin');
   });
 
