@@ -45,8 +45,8 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     description: 'The file is written from one snapshot. An import of it restores folders, tags, dates, descriptions and favorites.',
     answers: { 200: BookmarkFile },
     describedContent: { 'text/html': BookmarkFile },
-    async handle() {
-      const { text } = await openSnapshot(exportAll);
+    async handle({ clientAddress }) {
+      const { text } = await openSnapshot(clientAddress(), exportAll);
       return answer(200, new Content('text/html; charset=utf-8', text), { 'Content-Disposition': 'attachment; filename="bookmarks.html"' });
     },
   }),

@@ -45,11 +45,11 @@ const bookmarksRoute = (store: ListStore, openSnapshot: OpenSnapshot) =>
       200: { ...entityTag, Link: { description: 'The next page, as rel="next"; the last page has none', isOptional: true } },
       304: entityTag,
     },
-    handle: ({ query: { limit, after, sort, include, ...filter }, headers }) =>
+    handle: ({ query: { limit, after, sort, include, ...filter }, headers, clientAddress }) =>
       unlessKnown(store, headers, async () => {
         const wanted = { order: orderOf({ q: filter.q, sort }), after, withChecks: include.length > 0 };
         if (limit === undefined) {
-          const { revision, text } = await openSnapshot((snapshot) => jsonOf(snapshot, filter, wanted));
+          const { revision, text } = await openSnapshot(clientAddress(), (snapshot) => jsonOf(snapshot, filter, wanted));
           return answer(200, new Content('application/json; charset=utf-8', text), etagOf(revision));
         }
         // One more row shows whether there is a next page.

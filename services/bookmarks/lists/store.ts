@@ -200,9 +200,9 @@ export type OpenSnapshot = ReturnType<typeof createCatalogueSnapshots>;
 /** Long texts that are written from one snapshot of the catalogue, each with the revision of that snapshot. */
 export function createCatalogueSnapshots(database: Database, limits: SnapshotLimits) {
   const open = createSnapshots(database, limits);
-  /** @throws Problem 503 */
-  return async (write: (snapshot: Snapshot) => AsyncIterable<string>): Promise<{ readonly revision: string; readonly text: Readable }> => {
-    const { head, text } = await open(async (frozen) => {
+  /** @param address that of the client @throws Problem 503 */
+  return async (address: string, write: (snapshot: Snapshot) => AsyncIterable<string>): Promise<{ readonly revision: string; readonly text: Readable }> => {
+    const { head, text } = await open(address, async (frozen) => {
       const snapshot = snapshotOn(frozen);
       return { head: await snapshot.revision(), pieces: write(snapshot) };
     });

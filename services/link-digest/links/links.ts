@@ -93,8 +93,8 @@ async function* jsonOfAwaiting(snapshot: LinkStore): AsyncGenerator<string, unde
   return undefined;
 }
 
-async function streamAwaiting(openSnapshot: OpenSnapshot): Promise<Content> {
-  const { text } = await openSnapshot((snapshot) => Promise.resolve({ head: undefined, pieces: jsonOfAwaiting(createLinkStore(snapshot)) }));
+async function streamAwaiting(openSnapshot: OpenSnapshot, address: string): Promise<Content> {
+  const { text } = await openSnapshot(address, (snapshot) => Promise.resolve({ head: undefined, pieces: jsonOfAwaiting(createLinkStore(snapshot)) }));
   return new Content('application/json; charset=utf-8', text);
 }
 
@@ -139,13 +139,13 @@ const listRoutes = (parts: LinkParts) => [
     query: z.object({ ...pageParameters, ...cursorParameters }),
     answers: { 200: LinkList },
     problems: [Problems.invalidQuery],
-    async handle({ query }) {
+    async handle({ query, clientAddress }) {
       const cursorPage = readCursor(query, 'priority');
       const wanted = { filter: { status: 'Awaiting' }, sort: 'priority', hasScores: false } as const;
       if (cursorPage) return listLinksAfter(parts, wanted, cursorPage);
       const page = readOptionalPage(query);
       await parts.scores.computeStale();
-      return page ? listLinks(parts, { ...wanted, page }) : streamAwaiting(parts.openSnapshot);
+      return page ? listLinks(parts, { ...wanted, page }) : streamAwaiting(parts.openSnapshot, clientAddress());
     },
   }),
 ];

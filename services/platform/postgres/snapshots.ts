@@ -2,8 +2,9 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import knex, { type Knex } from 'knex';
+import { clientIn } from '../client-address.ts';
 import { Common } from '../problem.ts';
-import { createSemaphore } from '../semaphore.ts';
+import { createSemaphore, createSemaphores } from '../semaphore.ts';
 import { type Database, statement } from './pool.ts';
 
 const builder = knex({ client: 'pg' });
@@ -28,9 +29,25 @@ export type OpenSnapshot = ReturnType<typeof createSnapshots>;
 
 export function createSnapshots(database: Database, { atOnce, waitMs, longestMs }: SnapshotLimits) {
   const readers = createSemaphore(atOnce);
-  /** All questions to `snapshot` see one moment, however long they take. @throws Problem 503 */
-  return async <Head>(begin: (snapshot: Database) => Promise<Begun<Head>>): Promise<{ readonly head: Head; readonly text: Readable }> => {
-    if (!(await readers.acquire(1, waitMs))) throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
+  // The list may be public: a client that reads slowly leaves one to all others.
+  const ofClients = createSemaphores(Math.max(1, atOnce - 1));
+
+  /** @returns what ends it @throws Problem 503 */
+  async function enter(address: string): Promise<() => void> {
+    const leave = await ofClients.acquire(clientIn(address), waitMs);
+    const hasPlace = leave !== undefined && (await readers.acquire(1, waitMs));
+    if (hasPlace)
+      return () => {
+        readers.release(1);
+        leave();
+      };
+    leave?.();
+    throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
+  }
+
+  /** All questions to `snapshot` see one moment, however long they take. @param address that of the client @throws Problem 503 */
+  return async <Head>(address: string, begin: (snapshot: Database) => Promise<Begun<Head>>): Promise<{ readonly head: Head; readonly text: Readable }> => {
+    const leave = await enter(address);
     const opened = Promise.withResolvers<{ head: Head; text: Readable }>();
     const reading = database.transaction(async (snapshot) => {
       await snapshot.run(freeze);
@@ -41,7 +58,7 @@ export function createSnapshots(database: Database, { atOnce, waitMs, longestMs 
       // It ends too when its reader disconnects; the answer reports its failure.
       await finished(text).finally(() => clearTimeout(cut));
     });
-    void reading.catch(opened.reject).finally(() => readers.release(1));
+    void reading.catch(opened.reject).finally(leave);
     return opened.promise;
   };
 }

@@ -17,8 +17,8 @@ describe('slow readers of the whole list', () => {
       select gen_random_uuid(), n, 'https://example.org/' || n, sha256(n::text::bytea), repeat('d', 10000), '', '{}', false, now() from generate_series(1, 3000) n`),
   );
   /** Asks, and takes nothing of the answer. */
-  async function stalledReader() {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  async function stalledReader(address = '127.0.0.1') {
+    const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1', localAddress: address });
     await once(socket, 'connect');
     socket.pause();
     socket.write('GET /api/bookmarks HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -28,7 +28,7 @@ describe('slow readers of the whole list', () => {
 
   it('leave connections to all other requests; further ones are 503 with Retry-After', async () => {
     await start(60_000);
-    const sockets = await Promise.all([stalledReader(), stalledReader()]);
+    const sockets = await Promise.all([stalledReader(), stalledReader('127.0.0.2')]);
     const refused = await eventually(async () => {
       const answer = await fetch(`${service.url}/api/bookmarks`);
       await answer.body?.cancel();
@@ -39,6 +39,13 @@ describe('slow readers of the whole list', () => {
     for (const path of ['/api/bookmarks?limit=10', '/api/folders', '/api/tags', '/health/ready']) expect(await status(path)).to.equal(200);
     for (const socket of sockets) socket.destroy();
     await eventually(async () => expect(await (await fetch(`${service.url}/api/bookmarks`)).json()).to.have.length(3000));
+  });
+
+  it('leave one list to other clients, however many of them come from one address', async () => {
+    await start(60_000);
+    const sockets = await Promise.all([1, 2, 3, 4].map(() => stalledReader('127.0.0.2')));
+    await eventually(async () => expect(await status('/api/bookmarks')).to.equal(200));
+    for (const socket of sockets) socket.destroy();
   });
 
   it('are cut in the end, and then others are answered', async () => {
