@@ -62,7 +62,8 @@ export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
       if (loss === 'killed') await node.start();
       else if (loss === 'hung') node.resume();
       else await heal(node);
-      await eventually(() => isComplete(node, nodes.length), { withinMs: 120_000, everyMs: 200 });
+      // A node that hung believes for a while that it never left.
+      for (const asked of [...othersOf(node), node]) await eventually(() => isComplete(asked, nodes.length), { withinMs: 120_000, everyMs: 200 });
       address.leadTo(...nodes.map(({ member }) => member.amqpPort));
     },
     async close() {
@@ -75,7 +76,7 @@ export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
 
 const namesOf = (nodes: readonly RabbitmqServer[]) => nodes.map(({ member }) => `'${member.name}'`).join(', ');
 
-/** Asks the node, once it is in the cluster, whether each quorum queue has so many members that work. */
+/** Asks the node whether each quorum queue has so many members that work, as far as it knows. */
 async function isComplete(node: RabbitmqServer, members: number): Promise<boolean> {
   const queues = await node.control('list_queues', '--no-table-headers', 'online');
   return queues
