@@ -3,6 +3,7 @@ import { v7 as newId } from 'uuid';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type BatchLimits, createBatchWriter } from '../platform/batches.ts';
+import { storable } from '../platform/json.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows, type RowColumns } from '../platform/postgres/rows.ts';
 import type { Action, Outcome, Plane } from './overview/contract.ts';
@@ -41,7 +42,14 @@ type Ending = {
 
 export type AuditEntry = Actor & Target & Ending & { readonly id: string };
 
-export const createEntry = (actor: Actor, target: Target, ending: Ending): AuditEntry => ({ id: newId(), ...actor, ...target, ...ending });
+export const createEntry = (actor: Actor, target: Target, ending: Ending): AuditEntry => ({
+  id: newId(),
+  ...actor,
+  ...target,
+  // Names in refused requests may hold NUL, with which no entry can be stored.
+  subject: typeof target.subject === 'string' ? storable(target.subject) : null,
+  ...ending,
+});
 
 const columns: RowColumns<AuditEntry> = {
   id: 'uuid',

@@ -155,6 +155,12 @@ describe('the audit', () => {
     expect(last?.request_id).to.equal('mine-1');
   });
 
+  it('has an entry for an id that Postgres cannot store', async () => {
+    await manage(running.url, 'POST', '', { name: slug });
+    await manage(running.url, 'DELETE', `/${slug}/keys/a%00b`);
+    await eventually(async () => expect((await entries()).at(-1)?.subject).to.equal('a\ufffdb'));
+  });
+
   it('keeps no more of a name that nothing has than it needs', async () => {
     await consume(running.url, key, `/secrets/${'n'.repeat(5000)}?environment=${'e'.repeat(5000)}`);
     await eventually(async () => {
