@@ -5,7 +5,7 @@ import { processSettings } from '../platform/config/settings.ts';
 import { type Environment, isGiven, readSettings } from '../platform/config/config.ts';
 import { version } from '../platform/version.ts';
 import { addOnCall } from './on-call.ts';
-import { dataFolderOption, withDataFolder } from './subcommands.ts';
+import { dataFolderOption, dataOption, withDataFolder } from './subcommands.ts';
 
 export type CommandParts = {
   readonly environment: Environment;
@@ -31,6 +31,11 @@ const port = (text: string) => {
   if (Number.isInteger(number) && number >= 0 && number < 65_536) return number;
   throw new InvalidArgumentError('must be a port number');
 };
+const portBase = (text: string) => {
+  const base = port(text);
+  if (base + names.length < 65_536) return base;
+  throw new InvalidArgumentError(`must be a port number with ${names.length} more above it`);
+};
 const seconds = (text: string) => {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('must be a number of seconds');
@@ -41,9 +46,8 @@ const addLabel = (text: string, before: Readonly<Record<string, string>>) => {
   return { ...before, [key]: value };
 };
 const servicesArgument = new Argument('[service...]', `default: all of them, ${names.join(', ')}`);
-const dataOption = new Option('--data <folder>', 'the data folder').default('.signalbox');
 const portBaseOption = new Option('--port-base <port>', 'the relay listens on the port after it, the other services on those after that')
-  .argParser(port)
+  .argParser(portBase)
   .default(8080);
 const loopOption = new Option('--loop', 'keep working until stopped');
 
@@ -163,7 +167,7 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
   command
     .command('up')
     .description('run everything on this machine, on a Postgres of its own')
-    .addOption(dataOption)
+    .addOption(dataOption())
     .addOption(portBaseOption)
     .addOption(new Option('--metrics-port <port>', 'Prometheus metrics (default: METRICS_PORT, or 9090)').argParser(port))
     .action((options: { data: string; portBase: number; metricsPort?: number }) =>
@@ -176,8 +180,8 @@ function addLaptop(command: Command, { environment, print }: CommandParts): void
   command
     .command('demo')
     .description('fill the pages of what `signalbox up` runs with examples: signed deliveries, newsletters, bookmarks, listings, secrets')
-    .addOption(dataOption)
-    .addOption(new Option('--port-base <port>', 'that of `signalbox up`; default: where its services say that they listen').argParser(port))
+    .addOption(dataOption())
+    .addOption(new Option('--port-base <port>', 'that of `signalbox up`; default: where its services say that they listen').argParser(portBase))
     .action(async (options: { data: string; portBase?: number }) => {
       const { demo } = await import('../laptop/demo.ts');
       await demo({ environment, ...options, print });

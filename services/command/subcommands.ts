@@ -1,5 +1,6 @@
 // `signalbox <deployable> <subcommand>`: adds the subcommands of a deployable to the command, with their help, and runs them.
-import { Argument, type Command, Option } from 'commander';
+import { statSync } from 'node:fs';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Environment, Setting, SettingFamily, Settings } from '../platform/config/config.ts';
 import type { Subcommand, SubcommandLoaders } from '../platform/process/subcommand.ts';
 
@@ -11,8 +12,14 @@ type CommandLine = {
   readonly writeError: (text: string) => void;
 };
 
-export const dataFolderOption = () =>
-  new Option('--data <folder>', 'of `signalbox up`, used when the environment names no database, broker or service').default('.signalbox');
+/** A folder that is missing may be made. */
+function folder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) throw new InvalidArgumentError('must be a folder');
+  return path;
+}
+
+export const dataOption = (summary = 'the data folder') => new Option('--data <folder>', summary).argParser(folder).default('.signalbox');
+export const dataFolderOption = () => dataOption('of `signalbox up`, used when the environment names no database, broker or service');
 
 export const withDataFolder = async (environment: Environment, data: string | undefined, settings: Settings = {}): Promise<Environment> =>
   data === undefined

@@ -71,3 +71,23 @@ describe('the help of', () => {
     }),
   );
 });
+
+describe('signalbox up', () => {
+  async function refusalOf(...words: readonly string[]): Promise<string> {
+    const up = (await createWhole()).commands.find((one) => one.name() === 'up');
+    let error = '';
+    up?.exitOverride().configureOutput({ writeErr: (text) => void (error += text) });
+    await up?.parseAsync(words, { from: 'user' }).catch(() => undefined);
+    return error.split('\n', 1)[0] ?? '';
+  }
+
+  it('refuses a base with too few ports above it, before anything is made', async () => {
+    expect(await refusalOf('--port-base', '65529')).to.equal(
+      "error: option '--port-base <port>' argument '65529' is invalid. must be a port number with 7 more above it",
+    );
+  });
+
+  it('refuses a file in place of the data folder', async () => {
+    expect(await refusalOf('--data', import.meta.filename)).to.match(/^error: option '--data <folder>' .* must be a folder$/);
+  });
+});
