@@ -1,5 +1,6 @@
 // The core of the operator during and after faults of the API server: a controller copies ConfigMaps into Secrets through the fault proxy.
 import { expect } from 'chai';
+import { group } from '../../services/operator/contract.ts';
 import type { Controller } from '../../services/operator/manager.ts';
 import { configMapResource, secretResource } from '../../services/operator/secrets.ts';
 import { silentLog } from '../../services/platform/log.ts';
@@ -10,6 +11,8 @@ import { eventually } from '../support/wait.ts';
 import { createTestCluster, runControllers, type RunningOperator, type TestCluster } from './operator.ts';
 
 const label = 'copied-by-test';
+/** The operator keeps no annotations of others. */
+const annotation = `${group}/state`;
 /** So long each fault lasts, in ms; with the timing of production where `TEST_FAULT_SECONDS` says how long. */
 const givenMs = Number(process.env['TEST_FAULT_SECONDS'] ?? 0) * 1000;
 const faultMs = givenMs || 3000;
@@ -23,10 +26,10 @@ const copying: Controller = {
     const wanted = caches['ConfigMap']?.get({ namespace, name });
     const copy = await cluster.get(secretResource, { namespace, name });
     if (!wanted && copy) await cluster.remove(secretResource, copy.metadata);
-    const state = wanted?.metadata.annotations?.['state'] ?? '';
-    if (!wanted || copy?.metadata.annotations?.['state'] === state) return {};
-    if (copy) await cluster.patch(secretResource, copy.metadata, { metadata: { annotations: { state } } });
-    else await cluster.create(secretResource, { metadata: { namespace, name, annotations: { state } } });
+    const state = wanted?.metadata.annotations?.[annotation] ?? '';
+    if (!wanted || copy?.metadata.annotations?.[annotation] === state) return {};
+    if (copy) await cluster.patch(secretResource, copy.metadata, { metadata: { annotations: { [annotation]: state } } });
+    else await cluster.create(secretResource, { metadata: { namespace, name, annotations: { [annotation]: state } } });
     return {};
   },
 };
@@ -49,9 +52,10 @@ describeWith(kubernetes, 'the operator through faults of the API server', () => 
   });
 
   const asked = () => proxy.takeCalls().filter(({ method }) => method === 'GET').length;
-  const put = (name: string, state: string) => cluster.apply(configMapResource, { metadata: { name, labels: { [label]: 'yes' }, annotations: { state } } });
+  const put = (name: string, state: string) =>
+    cluster.apply(configMapResource, { metadata: { name, labels: { [label]: 'yes' }, annotations: { [annotation]: state } } });
   const isCopied = (name: string, state: string | undefined) =>
-    eventually(async () => expect((await cluster.find(secretResource, name))?.metadata.annotations?.['state']).to.equal(state));
+    eventually(async () => expect((await cluster.find(secretResource, name))?.metadata.annotations?.[annotation]).to.equal(state));
 
   const faults: readonly Fault[] = ['cut', 'hang', 'slow', 410, 429, 500, 'duplicated', 'reordered'];
   for (const fault of faults)
