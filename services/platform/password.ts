@@ -1,7 +1,7 @@
 // Password hashes: scrypt of node:crypto, stored with parameters and salt.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Common } from './problem.ts';
-import { createSemaphore, createSemaphores } from './semaphore.ts';
+import { createKeyedSemaphore } from './semaphore.ts';
 
 type Parameters = { readonly N: number; readonly r: number; readonly p: number };
 
@@ -53,19 +53,13 @@ const hashWaitMs = 10_000;
  * @throws Problem 503 when too many wait
  */
 export function createPasswordCheck(): (presented: Presented, hashes: readonly string[]) => Promise<boolean> {
-  const turns = createSemaphore(hashesAtOnce);
-  const ofClients = createSemaphores(1);
+  const turns = createKeyedSemaphore({ perKey: 1, total: hashesAtOnce });
   return async ({ password, client }, hashes) => {
-    const leave = await ofClients.acquire(client, hashWaitMs);
-    if (!leave) throw tooMany();
+    const leave = await turns.acquire(client, hashWaitMs);
+    if (!leave) throw Common.unavailable({ headers: { 'Retry-After': '5' } });
     try {
-      if (!(await turns.acquire(1, hashWaitMs))) throw tooMany();
       let isRight = false;
-      try {
-        for (const hash of hashes) isRight = (await isPassword(password, hash)) || isRight;
-      } finally {
-        turns.release(1);
-      }
+      for (const hash of hashes) isRight = (await isPassword(password, hash)) || isRight;
       return isRight;
     } finally {
       leave();
@@ -74,5 +68,3 @@ export function createPasswordCheck(): (presented: Presented, hashes: readonly s
 }
 
 type Presented = { readonly password: string; /** As `clientIn` gives it. */ readonly client: string };
-
-const tooMany = () => Common.unavailable({ headers: { 'Retry-After': '5' } });

@@ -41,22 +41,25 @@ export function createSemaphore(capacity: number) {
   };
 }
 
-/** A semaphore of as many units for each key, kept while it is in use: what is asked for by one key holds up no other. */
-export function createSemaphores(capacity: number) {
+/** A semaphore for each key, kept while it is in use: what is asked for by one key holds up no other. With `total` they share so many units. */
+export function createKeyedSemaphore({ perKey, total }: { readonly perKey: number; readonly total?: number }) {
+  const shared = total === undefined ? undefined : createSemaphore(total);
   const byKey = new Map<string, { readonly semaphore: Semaphore; users: number }>();
   return {
-    /** One unit. @returns what gives it back; undefined when none was free within `waitMs` */
+    /** One unit. @returns what gives it back; undefined when none was free within `waitMs`, for the key and then of all */
     async acquire(key: string, waitMs: number): Promise<(() => void) | undefined> {
-      const own = byKey.get(key) ?? { semaphore: createSemaphore(capacity), users: 0 };
+      const own = byKey.get(key) ?? { semaphore: createSemaphore(perKey), users: 0 };
       byKey.set(key, own);
       own.users += 1;
+      const isOwn = await own.semaphore.acquire(1, waitMs);
       const leave = () => {
+        if (isOwn) own.semaphore.release(1);
         own.users -= 1;
         if (own.users === 0) byKey.delete(key);
       };
-      if (await own.semaphore.acquire(1, waitMs))
+      if (isOwn && (await (shared?.acquire(1, waitMs) ?? true)))
         return () => {
-          own.semaphore.release(1);
+          shared?.release(1);
           leave();
         };
       leave();

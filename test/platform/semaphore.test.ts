@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createSemaphore } from '../../services/platform/semaphore.ts';
+import { createKeyedSemaphore, createSemaphore } from '../../services/platform/semaphore.ts';
 
 describe('createSemaphore', () => {
   it('gives units as long as there are any, and in order of asking when some come back', async () => {
@@ -27,5 +27,18 @@ describe('createSemaphore', () => {
 
   it('refuses to be made without room', () => {
     for (const capacity of [0, -1, 1.5]) expect(() => createSemaphore(capacity)).to.throw(TypeError, 'capacity must be a positive integer');
+  });
+});
+
+describe('createKeyedSemaphore', () => {
+  it('gives a key no more than its own, all of them no more than the total, and what comes back to the next', async () => {
+    const semaphore = createKeyedSemaphore({ perKey: 2, total: 3 });
+    const [first] = await Promise.all(['a', 'a', 'b'].map((key) => semaphore.acquire(key, 0)));
+    expect(await semaphore.acquire('a', 0), 'of its own').to.equal(undefined);
+    expect(await semaphore.acquire('b', 0), 'of all').to.equal(undefined);
+    const waiting = semaphore.acquire('c', 60_000);
+    first?.();
+    expect(await waiting).to.be.a('function');
+    expect(await semaphore.acquire('a', 0), 'of all').to.equal(undefined);
   });
 });

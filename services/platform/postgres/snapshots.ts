@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import knex, { type Knex } from 'knex';
 import { clientIn } from '../client-address.ts';
 import { Common } from '../problem.ts';
-import { createSemaphore, createSemaphores } from '../semaphore.ts';
+import { createKeyedSemaphore } from '../semaphore.ts';
 import { type Database, statement } from './pool.ts';
 
 const builder = knex({ client: 'pg' });
@@ -28,26 +28,13 @@ type Begun<Head> = { readonly head: Head; readonly pieces: AsyncIterable<string>
 export type OpenSnapshot = ReturnType<typeof createSnapshots>;
 
 export function createSnapshots(database: Database, { atOnce, waitMs, longestMs }: SnapshotLimits) {
-  const readers = createSemaphore(atOnce);
   // The list may be public: a client that reads slowly leaves one to all others.
-  const ofClients = createSemaphores(Math.max(1, atOnce - 1));
-
-  /** @returns what ends it @throws Problem 503 */
-  async function enter(address: string): Promise<() => void> {
-    const leave = await ofClients.acquire(clientIn(address), waitMs);
-    const hasPlace = leave !== undefined && (await readers.acquire(1, waitMs));
-    if (hasPlace)
-      return () => {
-        readers.release(1);
-        leave();
-      };
-    leave?.();
-    throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
-  }
+  const readers = createKeyedSemaphore({ perKey: Math.max(1, atOnce - 1), total: atOnce });
 
   /** All questions to `snapshot` see one moment, however long they take. @param address that of the client @throws Problem 503 */
   return async <Head>(address: string, begin: (snapshot: Database) => Promise<Begun<Head>>): Promise<{ readonly head: Head; readonly text: Readable }> => {
-    const leave = await enter(address);
+    const leave = await readers.acquire(clientIn(address), waitMs);
+    if (!leave) throw Common.unavailable({ detail: 'Too many long lists are being read.', headers: { 'Retry-After': '5' } });
     const opened = Promise.withResolvers<{ head: Head; text: Readable }>();
     const reading = database.transaction(async (snapshot) => {
       await snapshot.run(freeze);

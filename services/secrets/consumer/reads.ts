@@ -4,7 +4,7 @@ import { anyOf, credentialRefused, type Guard } from '../../platform/http/creden
 import { answer, route, type RouteRequest } from '../../platform/http/route.ts';
 import { named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
-import { createSemaphores } from '../../platform/semaphore.ts';
+import { createKeyedSemaphore } from '../../platform/semaphore.ts';
 import { encodeCursor } from '../../platform/schema.ts';
 import { describedUnkept, unkept } from '../contract.ts';
 import { isToken } from './account-tokens.ts';
@@ -89,7 +89,7 @@ const listWaitMs = 5000;
 type Turns = ReturnType<typeof createTurns>;
 
 function createTurns() {
-  const turns = createSemaphores(listsAtOnce);
+  const turns = createKeyedSemaphore({ perKey: listsAtOnce });
   /** It ends with the answer. @throws Problem 503 */
   return async (keyHash: Buffer, { onEnd }: Pick<RouteRequest<undefined, undefined, undefined>, 'onEnd'>): Promise<void> => {
     const release = await turns.acquire(keyHash.toString('base64'), listWaitMs);
