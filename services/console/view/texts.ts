@@ -92,6 +92,9 @@ export const saidWhole = (locale: Locale, text: string | null): ComponentChildre
   return typeof words === 'string' ? words : [words, h('p', { class: 'second' }, text)];
 };
 
+/** The language's word for a value of a service; undefined where it has none, as for one that a newer service sends. */
+export const wordIn = (words: Readonly<Record<string, string>>, value: string): string | undefined => (Object.hasOwn(words, value) ? words[value] : undefined);
+
 /** Parts of a line with a dot between them; what is missing leaves no dot. */
 export function dotted(...parts: ComponentChildren[]): VNode {
   const present = parts.filter((part) => part !== null && part !== undefined && part !== '' && part !== false);

@@ -6,7 +6,7 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import type { Column } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { withQuery } from '../../view/pager.ts';
-import { badge, code, externalRowLink, time, type Tone } from '../../view/texts.ts';
+import { badge, code, externalRowLink, time, type Tone, wordIn } from '../../view/texts.ts';
 
 /** The members that all typed rows have; the others are the forge's own, and read by their paths. */
 export const TypedRow = z.looseObject({
@@ -73,10 +73,7 @@ const tones: Readonly<Record<string, Tone>> = {
   in_progress: 'info',
 };
 /** A word of the forge, in the language of the page where it is known. */
-export function wordOf({ t }: Locale, value: string): string {
-  const words: Readonly<Record<string, string>> = t.events.words;
-  return (Object.hasOwn(words, value) ? words[value] : undefined) ?? value.replaceAll('_', ' ');
-}
+export const wordOf = ({ t }: Locale, value: string): string => wordIn(t.events.words, value) ?? value.replaceAll('_', ' ');
 
 const word = (locale: Locale, value: string | undefined) => (value === undefined ? null : badge(tones[value] ?? 'plain', wordOf(locale, value)));
 const flagsOf = (locale: Locale, row: TypedRow, ...names: readonly string[]) =>

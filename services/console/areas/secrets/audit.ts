@@ -13,7 +13,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager, withQuery } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, code, time, type Tone } from '../../view/texts.ts';
+import { badge, code, time, type Tone, wordIn } from '../../view/texts.ts';
 import { appRoot, askedAtOnce } from './application-page.ts';
 import { area, areaTabs, auditPath } from './tabs.ts';
 
@@ -108,10 +108,7 @@ async function keyNames({ ask }: Pick<Visit, 'ask'>, entries: readonly Entry[]):
 }
 
 /** An action that this version does not know keeps its name. */
-function wordsOf({ t }: Locale, { action }: Entry): string {
-  const words: Readonly<Record<string, string>> = t.secrets.audit.actions;
-  return words[action] ?? action;
-}
+const wordsOf = ({ t }: Locale, { action }: Entry): string => wordIn(t.secrets.audit.actions, action) ?? action;
 
 const isOfKey = ({ action }: Entry) => action === 'application.create-key' || action === 'application.delete-key';
 

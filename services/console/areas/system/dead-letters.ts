@@ -16,7 +16,7 @@ import { hiddenFields } from '../../view/notice.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, brief, count, dotted, said, time } from '../../view/texts.ts';
+import { badge, brief, count, dotted, said, time, wordIn } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 export const path = '/system/dead-letters';
@@ -112,8 +112,7 @@ function columnsFor({ locale, may }: Visit, groups: readonly Group[]): readonly 
 export const pathTo = ({ messageId }: Pick<DeadLetter, 'messageId'>) => `${path}/${encodeURIComponent(messageId)}`;
 
 export function causeBadge({ t: { system } }: Locale, { cause }: Pick<DeadLetter, 'cause'>): VNode | null {
-  const words: Readonly<Record<string, string>> = system.dead.causes;
-  return cause === null ? null : badge('bad', words[cause] ?? cause);
+  return cause === null ? null : badge('bad', wordIn(system.dead.causes, cause) ?? cause);
 }
 
 /** This one and no copy of it in another queue or on another connection. */

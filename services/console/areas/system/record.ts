@@ -12,7 +12,7 @@ import type { Locale } from '../../view/locale.ts';
 import { pager } from '../../view/pager.ts';
 import { pageHead } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
-import { badge, code, time } from '../../view/texts.ts';
+import { badge, code, time, wordIn } from '../../view/texts.ts';
 import { systemTabs } from './tabs.ts';
 
 const path = '/system/actions';
@@ -74,10 +74,7 @@ const columnsIn = (locale: Locale): readonly Column<ActionRow>[] => {
 };
 
 /** An action that this version does not have keeps the name that the record has. */
-function wordsOf({ t }: Locale, action: string): string {
-  const words: Readonly<Record<string, string>> = t.actions;
-  return words[action] ?? action;
-}
+const wordsOf = ({ t }: Locale, action: string): string => wordIn(t.actions, action) ?? action;
 
 /** Ids of what has a page lead to it. */
 const pages = [
