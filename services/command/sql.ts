@@ -58,7 +58,7 @@ function textOfResult({ fields, rowCount }: Result, shown: readonly Row[]): stri
 function cellOf(value: unknown): string {
   // A statement of pg_stat_activity has lines.
   const text = textOf(value)
-    .replace(/\s*[\n\r\t]\s*/g, ' ')
+    .replace(/\s+/g, (space) => (/[\n\r\t]/.test(space) ? ' ' : space))
     .trim();
   return text.length > widestCell ? `${text.slice(0, widestCell - 1)}…` : text;
 }

@@ -361,13 +361,14 @@ describe('signalbox doctor', () => {
     const [holder, waiter] = [new pg.Client(database.url), new pg.Client(database.url)];
     await Promise.all([holder.connect(), waiter.connect()]);
     try {
-      await holder.query('begin; lock table relay.senders');
+      // A lock on a table would hold up what else the doctor asks.
+      await holder.query('select pg_advisory_lock(1)');
       const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
-      const waiting = waiter.query('begin; lock table relay.senders');
+      const waiting = waiter.query('select pg_advisory_lock(1)');
       await eventually(async () =>
         expect((await diagnosed()).findings.map(({ detail }) => detail)).to.include(`1 session waits for a lock that session ${rows[0]?.pid ?? 0} holds`),
       );
-      await holder.query('rollback');
+      await holder.query('select pg_advisory_unlock(1)');
       await waiting;
     } finally {
       await Promise.all([holder.end(), waiter.end()]);

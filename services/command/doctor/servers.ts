@@ -7,7 +7,7 @@ import { commonSettings, optional } from '../../platform/config/settings.ts';
 import { codeOf } from '../../platform/errors.ts';
 import { silentLog } from '../../platform/log.ts';
 import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
-import { createPool, statement } from '../../platform/postgres/pool.ts';
+import { createPool, type Database, statement } from '../../platform/postgres/pool.ts';
 import { settings as digestSettings } from '../../link-digest/config.ts';
 import { settings as relaySettings } from '../../webhook-relay/config.ts';
 import { certificateFinding } from './certificates.ts';
@@ -82,9 +82,7 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
     if (!server) throw new TypeError('a select without a table has a row');
     const now = server.now.getTime();
     const clock = clockFinding('database', now > answered ? now - answered : Math.min(0, now - asked));
-    const before = new Set((await database.all(blockers)).map(({ pid }) => pid));
-    if (before.size > 0) await sleep(lockMs);
-    const [blocker] = before.size > 0 ? (await database.all(blockers)).filter(({ pid }) => before.has(pid)) : [];
+    const blocker = await findBlocker(database);
     return [...versionFindings(server.version), connectionsFinding(server), ...(blocker ? [lockFinding(blocker)] : []), clock];
   } catch (error) {
     const detail = describeDatabaseFault(error, 'DATABASE_URL');
@@ -97,7 +95,15 @@ async function lookAtDatabase(url: string): Promise<readonly Finding[]> {
   }
 }
 
-export const lockFinding = ({ pid, waiting }: Blocker): Finding => ({
+/** The session that most others wait for, two seconds long at least. */
+async function findBlocker(database: Database): Promise<Blocker | undefined> {
+  const before = new Set((await database.all(blockers)).map(({ pid }) => pid));
+  if (before.size === 0) return undefined;
+  await sleep(lockMs);
+  return (await database.all(blockers)).find(({ pid }) => before.has(pid));
+}
+
+const lockFinding = ({ pid, waiting }: Blocker): Finding => ({
   subject: 'database',
   state: 'warning',
   detail: `${waiting} ${waiting === 1 ? 'session waits' : 'sessions wait'} for a lock that session ${pid} holds`,
