@@ -34,8 +34,9 @@ export const bench: Bench = {
   async run() {
     const house = await startHouse();
     try {
+      const memory = chartMemory();
       const rows: BenchRow[] = [];
-      for (const service of house.services) rows.push(await rowOf(service, chartMemory().of(service.name)));
+      for (const service of house.services) rows.push(await rowOf(service, memory.of(service.name)));
       return rows;
     } finally {
       await house.close();

@@ -78,10 +78,10 @@ describeWith(dovecot, 'a mailbox on a server that', () => {
     const mailbox = await open({ onCommand: (command) => (command.startsWith('UID STORE') ? 'NO [OVERQUOTA] over quota' : undefined) });
     const stopping = new AbortController();
     const following = mailbox.follow(stopping.signal);
-    await eventually(() => sink.handed.length >= 3);
+    await eventually(() => sink.handed.length === 3);
     // The mail is handed over first.
     await eventually(() => expect(mailbox.check()).to.deep.equal({ ok: false, detail: 'Newsletters: 127.0.0.1 refuses to mark a mail in Newsletters' }));
-    expect(new Set(sink.subjects())).to.deep.equal(new Set(['one']));
+    expect(sink.subjects()).to.deep.equal(['one', 'one', 'one']);
     stopping.abort();
     await following;
   });
