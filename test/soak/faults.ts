@@ -1,4 +1,4 @@
-// Faults during a soak, by chance: processes and servers are killed, stopped, suspended and started again, and a disk is full.
+// Faults during a soak, by chance: processes and servers are killed, stopped, suspended and started again, clocks are stepped, and a disk is full.
 import { describeError } from '../../services/platform/errors.ts';
 import { sleepUntil } from '../../services/platform/time.ts';
 import type { Installation } from './installation.ts';
@@ -23,6 +23,7 @@ type Kind = { readonly weight: number; readonly kill?: true; /** Undefined where
 const batchMs = 1000;
 /** A stop of a service and everything that it has in hand. */
 const longestStopMs = 35_000;
+const longestStepSeconds = 120;
 
 type Parts = { readonly installation: Installation; readonly random: Random; readonly everyMs: number; readonly mostKills: number };
 
@@ -103,6 +104,15 @@ export function createFaults({ installation: { postgres, rabbitmq, slots, smallD
       run() {
         const slot = anySlot();
         return on(slot.name, 'process suspended', async () => (slot.suspend(), await lasting(), slot.resume()));
+      },
+    },
+    {
+      weight: 6,
+      run() {
+        const { name, clock } = anySlot();
+        if (!clock) return undefined;
+        const seconds = random.below(2 * longestStepSeconds) - longestStepSeconds;
+        return on(name, 'clock stepped', async () => (clock.set(seconds), await lasting(), clock.set(0)));
       },
     },
     { weight: 2, run: () => on('Postgres', 'Postgres restarted', () => outage(async () => (await postgres.stop(), await lasting(), await postgres.start()))) },

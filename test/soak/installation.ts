@@ -9,6 +9,7 @@ import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
 import { type RabbitmqServer, startRabbitmq } from '../support/rabbitmq.ts';
 import { freePort } from '../support/wait.ts';
+import { createClock } from './clock.ts';
 import { createSlot, type Slot } from './slot.ts';
 import { createSmallDisk, type SmallDisk } from './small-disk.ts';
 
@@ -86,12 +87,14 @@ export async function startInstallation({ broker, webhookUrl, onEnd }: Options):
     const metricsPort = await freePort();
     const isSmall = name === 'webhook-relay-1' && smallDisk !== undefined;
     const FailedPayloads__Directory = isSmall ? smallDisk.directory : temporaryDirectory('spool');
-    const env = { ...settings, PORT: String(port), METRICS_PORT: String(metricsPort), FailedPayloads__Directory };
+    const clock = createClock?.();
+    const env = { ...settings, ...clock?.env, PORT: String(port), METRICS_PORT: String(metricsPort), FailedPayloads__Directory };
     const slot = createSlot({
       name,
       args,
       options: { env, ...(isSmall && { prefix: smallDisk.prefix }) },
       healthUrl: `http://127.0.0.1:${metricsPort}`,
+      clock,
       onEnd,
     });
     slots.push(slot);

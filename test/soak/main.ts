@@ -1,6 +1,6 @@
 // `npm run soak [-- --minutes 10 --deliveries 60000 --kills 40 --seed 1 --broker rabbitmq|postgres]`: mixed load over all services while processes and
-// servers are killed, stopped, suspended and started again. Ends with the accounts: exit code 1 and what is missing, by id, where one does not balance.
-// It runs on its own servers, on loopback, and stops by itself. The machine's clock is left alone: a process cannot be given another one.
+// servers are killed, stopped, suspended and started again, and clocks of processes are stepped. Ends with the accounts: exit code 1 and what is missing,
+// by id, where one does not balance. It runs on its own servers, on loopback, and stops by itself.
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { connectBroker } from '../../services/platform/broker/connect.ts';
@@ -9,6 +9,7 @@ import { every, sleepUntil } from '../../services/platform/time.ts';
 import { ingestTopology } from '../../services/link-digest/ingest/queue.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { closeAll } from '../support/end-of-run.ts';
+import { createClock } from './clock.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { type Load, runLoad } from './load.ts';
@@ -130,10 +131,11 @@ async function run(): Promise<readonly string[]> {
   };
   const installation = await startInstallation({ broker, webhookUrl: receiver.url, onEnd });
   if (!installation.smallDisk) say('this user may not mount a small disk: no disk is full in this run');
+  if (!createClock) say("Debian's faketime is not installed: no clock is stepped in this run");
   const over = new AbortController();
   const stopped = new AbortController();
   try {
-    const everyMs = (minutes * 60_000 * 0.68) / kills; // the share of kills among all faults
+    const everyMs = (minutes * 60_000 * 0.64) / kills; // the share of kills among all faults
     const faults = createFaults({ installation, random: createRandom(seed, 'faults'), everyMs, mostKills: kills });
     isWholeSince = faults.isWholeSince;
     const loads = await createLoads(installation, receiver, faults);

@@ -1,6 +1,7 @@
 // A place for one process of the installation, which is started again there whenever it has ended, as a node of Kubernetes does.
 import { type ProcessOptions, type RunningProcess, startProcess } from '../support/processes.ts';
 import { eventually } from '../support/wait.ts';
+import type { Clock } from './clock.ts';
 
 export type SlotParts = {
   readonly name: string;
@@ -8,6 +9,8 @@ export type SlotParts = {
   readonly options: ProcessOptions;
   /** The address of its port for metrics and health. */
   readonly healthUrl: string;
+  /** Undefined: the machine's. */
+  readonly clock: Clock | undefined;
   /** Called when it has ended by itself. */
   readonly onEnd: (name: string, code: string, lastLines: readonly string[]) => void;
 };
@@ -17,7 +20,7 @@ export type Slot = ReturnType<typeof createSlot>;
 const restartMs = 1000;
 const startMs = 120_000;
 
-export function createSlot({ name, args, options, healthUrl, onEnd }: SlotParts) {
+export function createSlot({ name, args, options, healthUrl, clock, onEnd }: SlotParts) {
   let running: RunningProcess | undefined;
   let isClosed = false;
 
@@ -43,6 +46,7 @@ export function createSlot({ name, args, options, healthUrl, onEnd }: SlotParts)
 
   return {
     name,
+    clock,
     start,
     /** SIGKILL. */
     kill: () => replace((process) => process.kill()),
