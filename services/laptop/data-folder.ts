@@ -99,11 +99,17 @@ export async function credentials(
 /** @throws ConfigError for a line that is none: what cannot be read, a master key say, must not be made anew over it */
 export function parseCredentials(text: string, file: string): Readonly<Record<string, string>> {
   try {
-    return Object.fromEntries(parseDotenv(text).map(({ name, value }) => [name, value]));
+    const entries = parseDotenv(text);
+    const faults = entries.flatMap(({ line }) => (hasQuotesInside(text, line) ? [{ line, says: 'quotes inside the value; put all of it in one pair' }] : []));
+    if (faults.length > 0) throw new DotenvError(faults);
+    return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
   } catch (error) {
     throw error instanceof DotenvError ? new ConfigError(error.faults.map(({ line, says }) => `${file}, line ${line}: ${says}`)) : error;
   }
 }
+
+/** A list such as `new,'old'`, whose quotes would be part of the value here, and are dropped by a shell that reads the file. */
+const hasQuotesInside = (text: string, line: number) => /=[ \t]*[^ \t'"`#][^'"`#]*,[ \t]*(['"`]).*\1/.test(text.split('\n')[line - 1] ?? '');
 
 const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
 /** Only a command that reads such a setting is meant by it: a shell with the credentials of a laptop has `Jwt__Key`, too. */

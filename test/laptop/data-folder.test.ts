@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { credentials, serversIn, takeInstanceLock, withLaptopSettings, writeAddresses } from '../../services/laptop/data-folder.ts';
+import { credentials, parseCredentials, serversIn, takeInstanceLock, withLaptopSettings, writeAddresses } from '../../services/laptop/data-folder.ts';
 import { ConfigError } from '../../services/platform/config/config.ts';
 import { generators, integer, randomCredential, secretList } from '../../services/platform/config/settings.ts';
 
@@ -62,6 +62,17 @@ describe('credentials of a laptop', () => {
     const failure = await read().catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(ConfigError).with.property('message').that.contains(`${file}, line 2: not NAME=value`).and.does.not.contain('hidden');
     expect(await readFile(file, 'utf8')).to.equal(broken);
+  });
+
+  it('refuses a list with one value in quotes, which a shell reads as another value', async () => {
+    const file = join(folder, 'quotes.env');
+    for (const line of ["Some__Tokens=new,'hidden'", "export Some__Tokens = new, 'hidden'", 'Some__Tokens=a,"hidden",b'])
+      expect(() => parseCredentials(`# mine\n${line}\n`, file), line)
+        .to.throw(ConfigError, `${file}, line 2: quotes inside the value`)
+        .with.property('message')
+        .that.does.not.contain('hidden');
+    for (const line of ['Some__Tokens="new,\'x\'"', "Some__Tokens='a,b' # c='d,'e'", "Some__Tokens=it's", "Some__Tokens=a,b # one,'two'"])
+      expect(parseCredentials(line, file), line).to.have.property('Some__Tokens');
   });
 
   it('adds what a later release needs, and leaves the rest as it was', async () => {
