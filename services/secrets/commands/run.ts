@@ -64,7 +64,7 @@ async function fetchVariables(client: ConsumerClient, { environment, secret, all
   return toVariables(configurations, [...(await Promise.all(secrets)), ...listed]);
 }
 
-const refusedKey = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, was replaced by a newer one, or its application was deleted';
+const refusedKey = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, expired, replaced by a newer one, or its application was deleted';
 
 /** Says in a sentence what a refusal means here. */
 const explain =

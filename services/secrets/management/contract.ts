@@ -23,8 +23,11 @@ const isAfterStart = ({ expiresAt, notBefore }: Span) =>
 /** Lets zod report this fault together with those of other members. */
 const isObject = ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null;
 
-/** The consumer plane's words for members of an item: without a refusal such a version would be served at once and without end. */
-const otherWords: Readonly<Record<string, string>> = { enabled: 'isEnabled', expiresOn: 'expiresAt' };
+/** The consumer plane's words: without a refusal such a version would be served at once and without end, and such a key be valid without end. */
+const refuseWords = (what: string, words: Readonly<Record<string, string>>) => (given: object, context: z.RefinementCtx) => {
+  for (const [word, ours] of Object.entries(words))
+    if (Object.hasOwn(given, word)) context.addIssue({ code: 'custom', path: [word], message: `is not a member of a ${what}: send ${ours}` });
+};
 
 type Given = { readonly value?: unknown; readonly generate?: unknown };
 const hasOneSource = ({ value, generate }: Given) => (value === undefined) !== (generate === undefined);
@@ -54,10 +57,7 @@ export const ValueItem = z
       .describe('The version is served from this time, inclusive; null: at once'),
   })
   .refine(hasOneSource, { path: ['value'], error: 'is required, or else generate', when: isObject })
-  .superRefine((item, context) => {
-    for (const [word, ours] of Object.entries(otherWords))
-      if (Object.hasOwn(item, word)) context.addIssue({ code: 'custom', path: [word], message: `is not a member of a value item: send ${ours}` });
-  })
+  .superRefine(refuseWords('value item', { enabled: 'isEnabled', expiresOn: 'expiresAt' }))
   .refine(isAfterStart, { path: ['expiresAt'], error: 'must be after notBefore', when: isObject })
   .meta({
     id: 'ValueItem',
@@ -146,7 +146,7 @@ export const CreatedKey = ApplicationKey.extend(PlainKey.shape).meta({
   examples: [{ ...exampleKey, plainApiKey: 'key_…' }],
 });
 export const NewKey = z
-  .object({
+  .looseObject({
     name: storable({ min: 1, max: 200 })
       .nullish()
       .transform((name) => name ?? null)
@@ -155,6 +155,7 @@ export const NewKey = z
       .transform((time) => time ?? null)
       .describe('The key is valid until this time, inclusive; null: without end'),
   })
+  .superRefine(refuseWords('key', { expiresOn: 'expiresAt' }))
   .meta({ id: 'NewKey', description: 'A key to create.', examples: [{ name: 'blue' }] });
 export const OfKey = InApplication.extend({ id: z.string().meta({ description: 'The id of the key' }) });
 

@@ -233,7 +233,7 @@ describe('signalbox secrets run', () => {
 
     it('a key that is wrong', async () => {
       const wrong = `key_${'0'.repeat(40)}`;
-      const said = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, was replaced by a newer one, or its application was deleted';
+      const said = 'the service refuses SIGNALBOX_APPLICATION_KEY: it is wrong, expired, replaced by a newer one, or its application was deleted';
       expect(await refusal([], { SIGNALBOX_APPLICATION_KEY: wrong })).to.equal(said);
     });
 

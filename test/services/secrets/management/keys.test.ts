@@ -55,6 +55,13 @@ describe('keys of an application', () => {
       expect(await list()).to.have.length(100);
     });
 
+    it('refuses the word of the consumer plane for expiresAt, which would be a key without end', async () => {
+      const answered = await create({ name: 'ci', expiresOn: '2026-03-15T13:00:00Z' });
+      expect(answered.status).to.equal(400);
+      expect(answered.body).to.have.deep.property('errors', { expiresOn: ['is not a member of a key: send expiresAt'] });
+      expect(await list()).to.have.length(1);
+    });
+
     it('answers 400 to a member that is not valid, 404 to an unknown application', async () => {
       for (const body of [{ name: ' ' }, { name: 'x'.repeat(201) }, { name: 5 }, { expiresAt: 'tomorrow' }, []])
         expect((await create(body)).status, JSON.stringify(body)).to.equal(400);
