@@ -18,6 +18,12 @@ const widestCell = 60;
 /** The table needs all its rows at once, in the memory of a service's container. */
 export const mostRows = 1000;
 
+/** By SQLSTATE */
+const remedies: ReadonlyMap<string, string> = new Map([
+  ['25006', 'give --write to allow it'],
+  ['42P01', 'name its schema, too, as "select schemaname, tablename from pg_tables" lists them'],
+]);
+
 /** @throws Error in words when the database cannot be asked, or refuses the statement */
 export async function sql(text: string, { environment, print, json, isWrite }: SqlCommand): Promise<void> {
   const { databaseUrl } = readSettings(environment, { databaseUrl: commonSettings.databaseUrl });
@@ -34,10 +40,8 @@ export async function sql(text: string, { environment, print, json, isWrite }: S
     });
     if (!json) print(textOfResult(result, shown));
   } catch (error) {
-    const isReadOnly = codeOf(error) === '25006';
-    throw new Error(describeDatabaseFault(error, 'DATABASE_URL') ?? `${describeError(error)}${isReadOnly ? '; give --write to allow it' : ''}`, {
-      cause: error,
-    });
+    const remedy = remedies.get(codeOf(error) ?? '');
+    throw new Error(describeDatabaseFault(error, 'DATABASE_URL') ?? [describeError(error), remedy].filter(Boolean).join('; '), { cause: error });
   } finally {
     await database.close();
   }

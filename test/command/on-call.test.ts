@@ -304,6 +304,7 @@ describe('commands of a person on call', () => {
       .to.contain('read-only')
       .and.contain('--write');
     expect(await failure(run('commit; delete from relay.senders'))).to.contain('multiple commands');
+    expect(await failure(run('select 1 from senders'))).to.contain('name its schema, too');
     expect(await run('delete from relay.senders', { isWrite: true })).to.deep.equal(['rows changed: 1']);
     expect(await run('create table relay.counted as select generate_series(1, 4) as n', { isWrite: true })).to.deep.equal(['rows changed: 4']);
     expect(await run('delete from relay.counted where n > 2', { isWrite: true })).to.deep.equal(['rows changed: 2']);
