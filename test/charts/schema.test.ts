@@ -63,7 +63,7 @@ describeWith(helm, 'values.schema.json', () => {
     'a database name that must be quoted': [{ postgres: { database: 'a"b' } }, '/postgres/database'],
     'another type of queues': [{ rabbitmq: { queueType: 'stream' } }, '/rabbitmq/queueType'],
     'an unknown sslmode': [{ postgres: { external: { sslmode: 'maybe' } } }, '/postgres/external/sslmode'],
-    'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, '/trustedCA'],
+    'a URL as a domain': [{ ingress: { domain: 'https://example.test' } }, '/ingress/domain'],
     'a part of memory that is none': [{ rabbitmq: { memoryHighWatermark: 1.5 } }, '/rabbitmq/memoryHighWatermark'],
     'a grace period below the stop deadline': [{ defaults: { terminationGracePeriodSeconds: 5 } }, '/defaults/terminationGracePeriodSeconds'],
   };
@@ -91,6 +91,7 @@ describeWith(helm, 'values.schema.json', () => {
       'services.webhook-relay.workers.service: there is no such worker; there are: none',
     ],
     'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, 'services.secrets.spool: this service has none'],
+    'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, 'trustedCA.secret and trustedCA.configMap exclude each other'],
     'rules of the relay': [{ services: { 'webhook-relay': { notificationRules: 'a' } } }, 'services.webhook-relay.notificationRules: this service has none'],
   };
   for (const [what, [values, message]] of Object.entries(ofTheCatalogue)) {

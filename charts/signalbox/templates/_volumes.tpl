@@ -6,6 +6,9 @@
 
 {{/* Volumes of every pod that runs Signalbox' image */}}
 {{- define "signalbox.trustVolume" -}}
+{{- if and .Values.trustedCA.secret .Values.trustedCA.configMap }}
+{{- fail "trustedCA.secret and trustedCA.configMap exclude each other: put all certificates into one of them" }}
+{{- end }}
 {{- with .Values.trustedCA.secret }}
 - { name: trusted-ca, secret: { secretName: {{ . }} } }
 {{- end }}
