@@ -143,7 +143,7 @@ async function lookAtDisk(folder: string): Promise<readonly Finding[]> {
 /** @param isShared whether the spool has no volume of its own */
 export function diskFinding(share: number, freeBytes: number, isShared = false): Finding {
   const free = `${Math.floor(share * 100)} % is free, ${Math.floor(freeBytes / 1_048_576)} MiB`;
-  const detail = isShared ? `${free}, of the disk of the node: the spool has no volume of its own` : free;
+  const detail = isShared ? `${free}, of the disk of the machine: the spool has no volume of its own` : free;
   const state = share < leastFree.wrong ? 'wrong' : share < leastFree.warning ? 'warning' : 'ok';
   return { subject: 'spool disk', state, detail, ...(state !== 'ok' && { toDo: 'make room: a full spool loses deliveries while no broker takes them' }) };
 }
