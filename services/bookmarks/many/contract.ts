@@ -54,5 +54,6 @@ export const RenamedTag = z
   .object({
     name: z.string().meta({ description: 'The name of the tag', examples: ['cartography'] }),
     bookmarks: Count.meta({ description: 'How many bookmarks have it now' }),
+    merged: z.boolean().meta({ description: 'Whether another tag had this name, so that the two are merged' }),
   })
   .meta({ id: 'RenamedTag', description: 'A tag under its new name' });

@@ -45,7 +45,7 @@ export const tagRoutes = (store: CatalogueStore) => [
         if (!(await writer.hasTag(params.name))) throw Problems.tagMissing();
         const affected = { kind: 'tag', name: params.name, becomes: name } as const;
         const { result, headers } = await undoable(writer, { isWanted: undo, affected }, () => writer.renameTag(params.name, name));
-        return answer(200, { name, bookmarks: result }, headers);
+        return answer(200, { name, ...result }, headers);
       }),
   }),
   route({

@@ -59,13 +59,13 @@ export const changesOfMany = (database: Database) => ({
 
   hasTag: async (name: string) => (await database.first(hasTag, name)) !== undefined,
   /** Replaces tag `from` by `to`, and merges the two if `to` exists. @returns how many bookmarks have `to` now */
-  async renameTag(from: string, to: string): Promise<number> {
-    await database.run(insertTag, to);
+  async renameTag(from: string, to: string): Promise<{ bookmarks: number; merged: boolean }> {
+    const merged = from !== to && (await database.run(insertTag, to)) === 0;
     if (from !== to) {
       await database.run(renameTag, from, to);
       await database.run(removeTag, from);
     }
-    return (await database.first(countTagged, to))?.count ?? 0;
+    return { bookmarks: (await database.first(countTagged, to))?.count ?? 0, merged };
   },
   async dropTag(name: string): Promise<void> {
     await database.run(dropTag, name);

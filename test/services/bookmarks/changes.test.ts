@@ -210,7 +210,7 @@ describe('changes of bookmarks', () => {
       const a = await catalogue.bookmark({ tags: ['old', 'z'] });
       await catalogue.bookmark({ tags: ['other'] });
       const { status, body } = await catalogue.put('/api/tags/old', { name: ' zz ' });
-      expect([status, body]).to.deep.equal([200, { name: 'zz', bookmarks: 1 }]);
+      expect([status, body]).to.deep.equal([200, { name: 'zz', bookmarks: 1, merged: false }]);
       expect((await read(a.id)).tags).to.deep.equal(['z', 'zz']);
       expect(await tags()).to.deep.equal(['other', 'z', 'zz']);
       expect((await catalogue.get('/api/bookmarks?tag=zz&q=zz')).body).to.have.length(1);
@@ -220,7 +220,7 @@ describe('changes of bookmarks', () => {
       const both = await catalogue.bookmark({ tags: ['JS', 'javascript'] });
       const one = await catalogue.bookmark({ tags: ['JS', 'a'] });
       await catalogue.bookmark({ tags: ['javascript'] });
-      expect((await catalogue.put('/api/tags/JS', { name: 'javascript' })).body).to.deep.equal({ name: 'javascript', bookmarks: 3 });
+      expect((await catalogue.put('/api/tags/JS', { name: 'javascript' })).body).to.deep.equal({ name: 'javascript', bookmarks: 3, merged: true });
       expect((await read(both.id)).tags).to.deep.equal(['javascript']);
       expect((await read(one.id)).tags).to.deep.equal(['a', 'javascript']);
       expect(await tags()).to.deep.equal(['a', 'javascript']);
@@ -228,7 +228,7 @@ describe('changes of bookmarks', () => {
 
     it('keep their bookmarks under the same name', async () => {
       await catalogue.bookmark({ tags: ['a'] });
-      expect((await catalogue.put('/api/tags/a', { name: 'a' })).body).to.deep.equal({ name: 'a', bookmarks: 1 });
+      expect((await catalogue.put('/api/tags/a', { name: 'a' })).body).to.deep.equal({ name: 'a', bookmarks: 1, merged: false });
       expect(await tags()).to.deep.equal(['a']);
     });
 

@@ -95,7 +95,7 @@ const rename = action({
     const { params, form: entered, locale } = visit;
     const { answer, ...taken } = await change(visit, { method: 'PUT', path: pathOf`/api/tags/${params.name}`, body: entered }, RenamedTag);
     return {
-      message: locale.t.bookmarks.renamed(params.name, answer.name),
+      message: locale.t.bookmarks[answer.merged ? 'merged' : 'renamed'](params.name, answer.name),
       target: `${params.name} → ${answer.name}`,
       to: withQuery(path, { tag: answer.name }),
       ...taken,

@@ -62,6 +62,7 @@ export const bookmarks: Texts['bookmarks'] = {
   newName: 'Neuer Name',
   mergeHint: 'Gibt es ein Schlagwort dieses Namens, werden beide eins.',
   renamed: (from, to) => `„${from}“ heißt jetzt „${to}“`,
+  merged: (from, to) => `„${from}“ ist mit „${to}“ zusammengelegt`,
   deleteTag: 'Dieses Schlagwort löschen',
   deleteTagHint: 'Es wird allen Lesezeichen genommen. Die Lesezeichen bleiben.',
   tagDeleted: (name) => `Das Schlagwort „${name}“ ist gelöscht`,

@@ -61,6 +61,7 @@ export const bookmarks = {
   newName: 'New name',
   mergeHint: 'If there is a tag of this name, the two are merged.',
   renamed: (from: string, to: string) => `“${from}” is “${to}” now`,
+  merged: (from: string, to: string) => `“${from}” is merged with “${to}”`,
   deleteTag: 'Delete this tag',
   deleteTagHint: 'It is taken off all bookmarks. The bookmarks stay.',
   tagDeleted: (name: string) => `The tag “${name}” is deleted`,

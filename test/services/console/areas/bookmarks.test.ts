@@ -175,6 +175,15 @@ describe('console bookmarks', () => {
     expect([tag.status, tag.text.includes(`value="${name}"`)]).to.deep.equal([400, true]);
   });
 
+  it('renames a tag, and says where another one was merged', async () => {
+    await add({ tags: ['map'] });
+    await add({ tags: ['maps'] });
+    const browser = await console.loggedIn();
+    const said = async (from: string, name: string) => JSON.parse((await browser.act(`/bookmarks/tags/${from}`, { name })).text).message;
+    expect(await said('map', 'maps')).to.equal('“map” is merged with “maps”');
+    expect(await said('maps', 'charts')).to.equal('“maps” is “charts” now');
+  });
+
   it('adds one with the entries that were given, and shows them once more where one is not valid', async () => {
     const browser = await console.loggedIn();
     const entered = { url: 'https://example.org/a', title: 'Flood maps', description: 'By year', tags: 'maps, rivers,,maps', folder: '', favorite: 'true' };

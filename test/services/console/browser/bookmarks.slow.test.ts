@@ -142,7 +142,7 @@ describeWith(chromium, 'bookmarks in a browser', () => {
     await page.getByRole('link', { name: /^map\s*6$/ }).click();
     await page.getByRole('combobox', { name: 'New name' }).fill('maps');
     await page.keyboard.press('Enter');
-    await page.getByText('“map” is “maps” now').waitFor();
+    await page.getByText('“map” is merged with “maps”').waitFor();
     expect(await page.locator('[data-row]').count()).to.equal(12);
   });
 
