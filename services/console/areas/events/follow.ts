@@ -86,6 +86,7 @@ async function begin(stream: Stream, { visit, following, cursor, filter: given }
   const rowMessage = (event: ShownEvent, id?: string) => message('row', JSON.stringify(toTrees(tableRow(columns, event, event.id))[0]), id);
 
   const follower: Follower = {
+    person: person.id,
     onEvents: (events, position) => (waiting ? waiting.push(() => send(events, position)) : send(events, position)),
     onState: (state) => stream.send(message(state, '')),
   };

@@ -10,6 +10,8 @@ import type { Asked, Behalf } from '../../upstream/client.ts';
 import type { ShownEvent } from './event-filter.ts';
 
 export type Follower = {
+  /** The id of the person who reads. */
+  readonly person: string;
   /** @param cursor leads on behind these events */
   readonly onEvents: (events: readonly ShownEvent[], cursor: string) => void;
   /** - lost: the intake does not answer - found: it does again - behind: its log was replaced, so that the list is of another one */
@@ -28,6 +30,7 @@ const waitSeconds = 25;
 const pollMs = 40_000;
 const pageRows = 200;
 const mostFollowers = 500;
+const mostOfOne = 50;
 const backOff = { firstMs: 500, longestMs: 15_000 };
 
 export type Following = ReturnType<typeof createFollowing>;
@@ -37,6 +40,7 @@ export function createFollowing({ ask, stopping, log }: FollowingParts) {
   let poll: { readonly end: AbortController; readonly begun: Promise<void> } | undefined;
 
   const newestOf = async (intake: Asked) => (await intake.get(path, FollowedEventPage, { limit: 1 })).newest;
+  const isFull = ({ person }: Follower) => followers.size >= mostFollowers || [...followers].filter((other) => other.person === person).length >= mostOfOne;
   const tell = (state: Parameters<Follower['onState']>[0]) => followers.forEach(({ onState }) => onState(state));
 
   function start() {
@@ -87,10 +91,10 @@ export function createFollowing({ ask, stopping, log }: FollowingParts) {
     followers: () => followers.size,
     /**
      * Once it resolves, the follower gets everything that is stored from now on.
-     * @throws Problem of the intake, 503 for too many followers or while the console stops
+     * @throws Problem of the intake, 503 for too many followers, in all or of this person, or while the console stops
      */
     async join(follower: Follower): Promise<void> {
-      if (followers.size >= mostFollowers || stopping.aborted) throw Problems.busy({ service: 'intake', headers: { 'Retry-After': '30' } });
+      if (isFull(follower) || stopping.aborted) throw Problems.busy({ service: 'intake', headers: { 'Retry-After': '30' } });
       followers.add(follower);
       poll ??= start();
       try {

@@ -432,6 +432,19 @@ describe('console events', () => {
     }
     const personId = async () => ((await console.query(`select id from people where name = 'admin'`)) as { id: string }[])[0]?.id ?? '';
 
+    it('leaves places to others: one person has fifty, over all sessions', async () => {
+      const [browser, other] = [await console.loggedIn(), await console.loggedIn()];
+      const followed = await Promise.all(Array.from({ length: 50 }, (_, index) => follow(index % 2 === 0 ? browser : other)));
+      expect(followed.map(({ status }) => status)).to.deep.equal(Array.from({ length: 50 }, () => 200));
+      expect((await follow(browser)).status).to.equal(503);
+      const [anna, password] = [console.browser(), 'a password of Anna'];
+      await browser.post('/admin/users/add', { name: 'Anna', password, 'role-events': 'reader' });
+      await anna.logIn('anna', password);
+      expect((await follow(anna)).status).to.equal(200);
+      followed[0]?.close();
+      await eventually(async () => expect((await follow(other)).status).to.equal(200));
+    });
+
     it('is refused without a session or a role', async () => {
       expect((await follow(console.browser())).status).to.equal(401);
       expect((await follow(await console.personWith({ bookmarks: 'admin' }))).status).to.equal(403);
