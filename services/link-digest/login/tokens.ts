@@ -21,7 +21,9 @@ export function createTokens({ config: { keys, issuer, audience }, clock }: Toke
   async function subjectBy(secret: Uint8Array, token: string): Promise<string | undefined> {
     try {
       const { payload } = await jwtVerify(token, secret, { ...rules, currentDate: clock() });
-      return (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds ? payload.sub : undefined;
+      const isIssued = (payload.iat ?? Infinity) <= clock().getTime() / 1000 + toleranceSeconds;
+      // The library looks at the types of all claims but this one.
+      return isIssued && typeof payload.sub === 'string' ? payload.sub : undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
