@@ -73,7 +73,7 @@ const deleteUnsent = statement<unknown, [before: Date]>('ownEvents.deleteUnsent'
 export type WaitingEvents = { waiting: number; oldestSeconds: number };
 const waiting = statement<WaitingEvents>(
   'ownEvents.waiting',
-  `select count(*) as waiting, coalesce(extract(epoch from now() - min(occurred_at)), 0)::float8 as "oldestSeconds" from own_events where sent_at is null`,
+  `select count(*) as waiting, greatest(0, extract(epoch from now() - min(occurred_at)))::float8 as "oldestSeconds" from own_events where sent_at is null`,
 );
 
 /** @param inTransaction of the change that the events tell of: they are stored if it commits */

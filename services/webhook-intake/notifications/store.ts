@@ -102,7 +102,7 @@ export type OutboxState = { channel: string; waiting: number; failed: number; ol
 const states = statement<OutboxState>(
   'intake.notify.states',
   `
-  select channel, sum(waiting) as waiting, sum(failed) as failed, coalesce(max(age), 0)::float8 as "oldestSeconds" from (
+  select channel, sum(waiting) as waiting, sum(failed) as failed, greatest(0, max(age))::float8 as "oldestSeconds" from (
     select channel, count(*) as waiting, 0 as failed, extract(epoch from now() - min(created_at)) as age
     from outbox_recipients where message_id is null group by channel
     union all

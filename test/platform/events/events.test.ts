@@ -154,6 +154,11 @@ describe("events of Signalbox' own", () => {
     expect(reason?.['last_error']).to.include('ECONNREFUSED').and.include(new URL(url).port);
   });
 
+  it('have an age of 0 while the clock of the database is behind', async () => {
+    await add(event('a', 1, new Date(Date.now() + 3_600_000)));
+    expect(await createEventStore(database).waiting()).to.deep.equal({ waiting: 1, oldestSeconds: 0 });
+  });
+
   it('that are older than their retention are deleted when sent, and dropped with an error when not', async () => {
     receiver.answer = (_, response) => response.writeHead(503).end();
     const [metrics, captured] = [createMetrics(), captureLog()];
