@@ -98,6 +98,8 @@ export type Chip = {
   readonly label: ComponentChildren;
   readonly href: string;
   readonly count?: number | undefined;
+  /** Where its service ends counting. */
+  readonly most?: number;
   /** The name of the count, if actions in place change it. */
   readonly counted?: string;
   readonly isCurrent: boolean;
@@ -109,12 +111,12 @@ export const chips = (locale: Locale, label: string, entries: readonly Chip[]): 
   h(
     'nav',
     { class: 'chips', 'aria-label': label },
-    entries.map(({ label: name, href, count, counted, isCurrent, key }) =>
+    entries.map(({ label: name, href, count, counted, isCurrent, key, most }) =>
       h(
         'a',
         { href, 'aria-current': isCurrent ? 'true' : undefined, 'data-key': key, title: isLong(name) && name },
         h('span', null, name),
-        count === undefined ? null : countOf(locale, count, counted),
+        count === undefined ? null : countOf(locale, count, { of: counted, most }),
       ),
     ),
   );

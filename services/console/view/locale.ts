@@ -83,6 +83,8 @@ function createFormats(tag: string, timeZone: string) {
     number: (value: number) => numbers.format(value),
     /** `12.4K` */
     compact: (value: number) => compact.format(value),
+    /** `1,000+` where counting ends at `most`. */
+    upTo: (value: number, most: number) => (value < most ? numbers.format(value) : `${numbers.format(most)}+`),
     percent: (share: number) => percents.format(share),
     money: (value: number, currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, maximumFractionDigits: Number.isInteger(value) ? 0 : 2 }).format(value),

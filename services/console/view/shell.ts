@@ -123,7 +123,7 @@ type AreaEntry = ReturnType<typeof shownAreas>[number];
 function areaLink(locale: Locale, { area, path, key, label, waiting }: AreaEntry, current: AreaName | undefined): VNode {
   const name: IconName = area;
   const badge = waiting
-    ? h('span', { class: 'waiting', title: locale.t.view.waiting(waiting) }, count(locale, waiting, area === current ? waitingCount : undefined))
+    ? h('span', { class: 'waiting', title: locale.t.view.waiting(waiting) }, count(locale, waiting, { of: area === current ? waitingCount : undefined }))
     : null;
   return h(
     'a',

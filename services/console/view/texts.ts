@@ -60,12 +60,16 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info';
 export const badge = (tone: Tone, words: ComponentChildren): VNode => h('span', { class: `badge ${tone}` }, words);
 
 const mostShownWhole = 9999;
-/**
- * A number beside a name: how many there are or wait.
- * @param of its name, if actions in place change it: those that have `moves` from or to this name
- */
-export const count = ({ format }: Locale, value: number, of?: string): VNode =>
-  h('span', { class: 'count', 'data-count': of }, value <= mostShownWhole ? format.number(value) : format.compact(value));
+type Counted = {
+  /** Its name, if actions in place change it: those that have `moves` from or to this name. */
+  readonly of?: string | undefined;
+  /** Where counting ended. */
+  readonly most?: number | undefined;
+};
+
+/** A number beside a name: how many there are or wait. */
+export const count = ({ format }: Locale, value: number, { of, most = Infinity }: Counted = {}): VNode =>
+  h('span', { class: 'count', 'data-count': of }, value <= mostShownWhole ? format.upTo(value, most) : format.compact(value));
 
 export const keyCap = (key: string): VNode => h('kbd', null, key);
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { VNode } from '../../view/elements.ts';
 import { PropertyPage, type Status } from '../../../listings/contract.ts';
-import { PresetCount } from '../../../listings/presets/contract.ts';
+import { mostCounted, PresetCount } from '../../../listings/presets/contract.ts';
 import { page } from '../../pages.ts';
 import { besideMs, partOf } from '../../parts.ts';
 import type { Visit } from '../../visits.ts';
@@ -130,6 +130,7 @@ function presetChips({ locale, query }: ListVisit, { presets, counts, preset }: 
       label: name,
       href: withQuery('/listings', { preset: id, ...kept }),
       count: known.get(id),
+      most: mostCounted.listings,
       isCurrent: preset?.id === id,
     })),
     { label: listings.presets.all, href: withQuery('/listings', { preset: noPreset, ...kept }), isCurrent: isAll || (presets.length === 0 && !preset) },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import { energyGrades, propertyTypes } from '../../../listings/contract.ts';
-import { FilterPreset, PresetCount } from '../../../listings/presets/contract.ts';
+import { FilterPreset, mostCounted, PresetCount } from '../../../listings/presets/contract.ts';
 import { action, ById, fieldCheck, fieldList, noFields, page, type Refilled } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import type { Fields, Shown, Visit } from '../../visits.ts';
@@ -39,7 +39,7 @@ const list = page({
           cell: ({ id, name, isDefault }) => [rowLink(`/listings?preset=${id}`, name), ' ', isDefault ? badge('info', words.default) : null],
         },
         { label: words.filters, cell: (preset) => inWords(locale, preset) || words.everything },
-        { label: words.waiting, kind: 'number', cell: ({ id }) => locale.format.number(known.get(id) ?? 0) },
+        { label: words.waiting, kind: 'number', cell: ({ id }) => locale.format.upTo(known.get(id) ?? 0, mostCounted.listings) },
         ...(isEditor ? [{ label: words.actions, kind: 'actions', cell: (preset: Preset) => rowActions(locale, preset) } as const] : []),
       ],
     });

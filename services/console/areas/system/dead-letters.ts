@@ -170,7 +170,7 @@ function reasonLine({ locale, may }: Visit, { id, reason, all }: Group): (VNode 
   const about = h(
     'div',
     { class: 'text' },
-    h('p', null, said(locale, reason) || dead.noReason, ' ', count(locale, all.length, id)),
+    h('p', null, said(locale, reason) || dead.noReason, ' ', count(locale, all.length, { of: id })),
     times[0] === undefined ? null : dotted([`${oldest} `, time(locale, times[0], 'ago')]),
   );
   // Without a reason there is nothing that selects them all.

@@ -64,6 +64,15 @@ describe('console listings', () => {
       expect((await browser.get('/listings?preset=none')).text).to.include('Canal Row');
     });
 
+    it('says where a count of a preset ends', async () => {
+      await running.query(`
+        insert into properties (id, source_id, source_url, address, price_monthly, currency, beds, baths, property_type, status, received_at)
+        select gen_random_uuid(), 'many' || n, 'https://www.daft.ie/for-rent/x/1', 'x', 100, 'EUR', 1, 1, 'House', 'inbox', now() from generate_series(1, 1001) n`);
+      await running.preset({ name: 'Cheap', maxPrice: 100 });
+      const browser = await console.loggedIn();
+      for (const path of ['/listings', '/presets']) expect((await browser.get(path)).text, path).to.include('>1,000+<');
+    });
+
     it('leads on by a cursor with its filters', async () => {
       await running.ingest(
         Array.from({ length: 60 }, (_, index) => ({ ...flats[2], sourceId: `n${index}`, address: `${index} North Road`, eircode: undefined })),
