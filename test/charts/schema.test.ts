@@ -80,7 +80,7 @@ describeWith(helm, 'values.schema.json', () => {
     expect(stderr).to.contain('services.secrets.terminationGracePeriodSeconds must be above');
   });
 
-  const ofTheCatalogue: Readonly<Record<string, readonly [Values, string]>> = {
+  const ofTheCatalogue: Record<string, readonly [Values, string]> = {
     'a service that there is not': [{ services: { bookmarkz: { enabled: true } } }, 'services.bookmarkz: there is no such service; there are: bookmarks, '],
     'a worker that the intake does not have': [
       { services: { 'webhook-intake': { workers: { other: {} } } } },
@@ -94,6 +94,16 @@ describeWith(helm, 'values.schema.json', () => {
     'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, 'trustedCA.secret and trustedCA.configMap exclude each other'],
     'rules of the relay': [{ services: { 'webhook-relay': { notificationRules: 'a' } } }, 'services.webhook-relay.notificationRules: this service has none'],
   };
+  for (const [name, list] of [
+    ['notificationRules', 'rules'],
+    ['sources', 'sources'],
+  ] as const) {
+    for (const text of ['words', `- name: shop`, `${list}: words`, `${list}: {}`, 'other: []', `${list}: [`])
+      ofTheCatalogue[`${name} of another shape: ${text}`] = [
+        { services: { 'webhook-intake': { [name]: text } } },
+        `services.webhook-intake.${name} must be YAML: a map with the list ${list}`,
+      ];
+  }
   for (const [what, [values, message]] of Object.entries(ofTheCatalogue)) {
     it(`leaves it to the templates to refuse ${what}, by name`, async () => {
       const { code, stderr } = await template(values);

@@ -18,6 +18,13 @@
 {{- fail (printf "%s.%s: this service has none" $path .) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name, $list := dict "notificationRules" "rules" "sources" "sources" -}}
+{{- with get $.entry $name -}}
+{{- if not (kindIs "slice" (get (fromYaml .) $list)) -}}
+{{- fail (printf "%s.%s must be YAML: a map with the list %s" $path $name $list) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* root, workload */}}
