@@ -58,7 +58,7 @@ export const changesOfMany = (database: Database) => ({
   untag: (ids: Ids, tags: readonly string[]) => database.run(untag, ids, tags),
 
   hasTag: async (name: string) => (await database.first(hasTag, name)) !== undefined,
-  /** Replaces tag `from` by `to`, and merges the two if `to` exists. @returns how many bookmarks have `to` now */
+  /** Replaces tag `from` by `to`, and merges the two if `to` exists. @returns how many bookmarks have `to` now, and whether it existed */
   async renameTag(from: string, to: string): Promise<{ bookmarks: number; merged: boolean }> {
     const merged = from !== to && (await database.run(insertTag, to)) === 0;
     if (from !== to) {
