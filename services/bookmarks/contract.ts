@@ -1,10 +1,11 @@
 // The bookmark catalogue's schemas and problems.
 import { z } from 'zod';
-import { isStorable, storable } from '../platform/json.ts';
+import { storable } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
 import {
   Count,
   exactlyOptional,
+  Id,
   isGuid,
   isPicture,
   isWebAddress,
@@ -13,22 +14,16 @@ import {
   queryInteger,
   queryList,
   queryRepeated,
+  storableText,
   text,
   Timestamp,
+  trimmedText,
   webAddress,
 } from '../platform/schema.ts';
 
-const stored = (limits: { readonly min?: number; readonly max: number }) =>
-  text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
-export const trimmed = (limits: { readonly min?: number; readonly max: number }) =>
-  z
-    .string({ error: 'must be a string' })
-    .trim()
-    .pipe(stored(limits))
-    .meta({ override: { minLength: limits.min ?? 0, maxLength: limits.max } });
 /** Null becomes the empty text. */
 const nullableText = (max: number) =>
-  stored({ max })
+  storableText({ max })
     .nullable()
     .transform((value) => value ?? '');
 
@@ -41,9 +36,8 @@ export const ById = z.object({ id: z.string().transform(asId).meta({ description
 
 /** Compares code points; JavaScript's own order compares UTF-16 units. */
 const byCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 export const maxTags = 100;
-const Tag = trimmed({ max: 100 });
+const Tag = trimmedText({ max: 100 });
 export const Tags = z
   .array(Tag, { error: 'must be an array' })
   .nullable()
@@ -85,8 +79,8 @@ export const Bookmark = z
 export type Bookmark = z.output<typeof Bookmark>;
 
 export const bookmarkMembers = {
-  title: trimmed({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
-  url: webAddress(trimmed({ min: 1, max: 2048 })).meta({
+  title: trimmedText({ min: 1, max: 500 }).meta({ description: 'The title; white space around it is dropped' }),
+  url: webAddress(trimmedText({ min: 1, max: 2048 })).meta({
     override: { format: 'uri', pattern: '^\\s*[hH][tT][tT][pP][sS]?://' },
     description: 'An absolute http or https address without user name and password',
   }),
@@ -158,9 +152,9 @@ export const Folder = z
 export type Folder = z.output<typeof Folder>;
 
 const folderMembers = {
-  name: trimmed({ min: 1, max: 200 }).meta({ description: 'The name; white space around it is dropped' }),
+  name: trimmedText({ min: 1, max: 200 }).meta({ description: 'The name; white space around it is dropped' }),
   parentId: Reference.meta({ description: 'The id of an existing folder; default: null, the top' }),
-  icon: trimmed({ max: 200 })
+  icon: trimmedText({ max: 200 })
     .nullable()
     .transform((icon) => (icon === '' ? null : icon))
     .meta({ description: 'A free text that clients show as an icon; a blank one is stored as null' }),
@@ -204,11 +198,12 @@ export const BookmarkFilterQuery = z.object({
   subfolders: flag.meta({ description: 'Whether `folderId` means the folders below it, too; default: false' }),
   favorite: queryBoolean.optional().meta({ description: 'Only favorites, or only the others' }),
   dead: queryBoolean.optional().meta({ description: 'Only bookmarks whose page is gone, or only the others' }),
-  url: trimmed({ max: 8192 })
+  url: trimmedText({ max: 8192 })
     .refine(isWebAddress, { error: 'must be an absolute http or https URL' })
     .optional()
     .meta({ description: 'Only bookmarks of this page: addresses that differ in spelling, fragment or tracking parameters are one page' }),
 });
+export type BookmarkFilterQuery = z.output<typeof BookmarkFilterQuery>;
 export const sorts = ['oldest', 'newest', 'title'] as const;
 export const BookmarkListQuery = BookmarkFilterQuery.extend({
   sort: queryChoice(sorts)
@@ -257,6 +252,7 @@ export const Duplicates = z
       .meta({ description: 'The `after` of the next page; null on the last one', examples: [null] }),
   })
   .meta({ id: 'Duplicates', description: 'A page of the pages that have several bookmarks' });
+export type Duplicates = z.output<typeof Duplicates>;
 
 export const ImportQuery = z.object({
   dryRun: flag.meta({ description: 'Whether to report what would be imported without storing it; default: false' }),

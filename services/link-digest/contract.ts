@@ -1,7 +1,7 @@
 // The link digest's schemas and problems.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
-import { Count, Timestamp } from '../platform/schema.ts';
+import { Count, Id, Timestamp } from '../platform/schema.ts';
 
 export const linkStatuses = ['Awaiting', 'Liked', 'Discarded', 'DiscardedAfterReview'] as const;
 const LinkStatus = z
@@ -10,7 +10,6 @@ const LinkStatus = z
 
 export type LinkStatus = z.output<typeof LinkStatus>;
 
-export const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 export const said = (description: string) => z.string().meta({ description });
 export const saidOrNull = (description: string) => z.string().nullable().meta({ description });
 export const Score = z.number().meta({ description: 'The score from 0 to 10, two digits' });

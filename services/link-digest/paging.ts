@@ -1,7 +1,7 @@
 // Parameters of paged lists. The first fault is answered with 422.
 import { z } from 'zod';
 import { storable } from '../platform/json.ts';
-import { encodeCursor, queryCursor, readNumber } from '../platform/schema.ts';
+import { encodeCursor, milliseconds, queryCursor, readNumber } from '../platform/schema.ts';
 import { Problems } from './contract.ts';
 import type { PageRequest } from './envelope.ts';
 
@@ -49,8 +49,6 @@ export const readPage = ({ page, per_page: perPage }: PageParameters): PageReque
 export const readOptionalPage = (parameters: PageParameters): PageRequest | undefined =>
   parameters.page === undefined && parameters.per_page === undefined ? undefined : readPage(parameters);
 
-// The years 1 to 9999: every time that Postgres takes.
-export const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 /** The keys of a row in order of time. */
 export const timeKeys = z.tuple([milliseconds, z.guid()]);
 /** The keys of a row in order of a name. */

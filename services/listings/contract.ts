@@ -1,8 +1,8 @@
 // The listing triage service's schemas and problems.
 import { z } from 'zod';
-import { isStorable } from '../platform/json.ts';
+import { memberAt } from '../platform/json.ts';
 import { problems } from '../platform/problem.ts';
-import { Count, text, textFor, Timestamp } from '../platform/schema.ts';
+import { Count, Id, storableText, textFor, Timestamp } from '../platform/schema.ts';
 
 export const propertyTypes = ['House', 'Apartment', 'Studio', 'Shared', 'Other'] as const;
 
@@ -46,7 +46,6 @@ export const Grade = z
 export const PropertyStatus = z
   .enum(statuses, { error: `must be one of ${statuses.join(', ')}` })
   .meta({ id: 'PropertyStatus', description: 'The decision on a listing', examples: ['inbox'] });
-export const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
 const Uri = (description: string) => z.string().meta({ override: { format: 'uri' }, description });
 const said = (description: string) => z.string().meta({ description });
 const saidOrNull = (description: string) => z.string().nullable().meta({ description });
@@ -166,11 +165,10 @@ export const PropertyPage = z
   })
   .meta({ id: 'PropertyPage', description: 'A page of listings' });
 
-export const storable = (limits: { readonly min?: number; readonly max: number }) =>
-  text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
 const isHttpUrl = (url: string) => /^https?:\/\/\S+$/i.test(url) && URL.canParse(url);
-export const httpUrl = (max: number) => storable({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
-export const Notes = storable({ max: 4000 });
+export const httpUrl = (max: number) =>
+  storableText({ min: 1, max }).refine(isHttpUrl, { error: 'must be an absolute URL that begins with http:// or https://' });
+export const Notes = storableText({ max: 4000 });
 
 export const PropertyUpdate = z
   .object({
@@ -241,7 +239,7 @@ export const isObject = ({ value }: { readonly value: unknown }) => typeof value
 /** Arguments of `refine`: the member `least` is not above the member `most`, where both are given. */
 export function inOrder(least: string, most: string) {
   const isInOrder = (value: object) => {
-    const [from, to] = [least, most].map((name): unknown => Object.getOwnPropertyDescriptor(value, name)?.value);
+    const [from, to] = [least, most].map((name) => memberAt(value, name));
     return typeof from !== 'number' || typeof to !== 'number' || from <= to;
   };
   return [isInOrder, { path: [least], error: `must not be above ${most}`, when: isObject }] satisfies [unknown, unknown];

@@ -1,7 +1,7 @@
 // The schemas of listings on their way in: what a sender gives, and what an ingest answers.
 import { z } from 'zod';
-import { Count, textFor, TimestampInput } from '../platform/schema.ts';
-import { exampleListing, httpUrl, isObject, Notes, PropertyType, readEircode, readGrade, RoutingKey, routingKeyOf, storable } from './contract.ts';
+import { Count, storableText, textFor, TimestampInput } from '../platform/schema.ts';
+import { exampleListing, httpUrl, isObject, Notes, PropertyType, readEircode, readGrade, RoutingKey, routingKeyOf } from './contract.ts';
 
 /** Null counts as absent. */
 const absent = <S extends z.ZodType>(schema: S, description: string) =>
@@ -37,9 +37,9 @@ const hasBothCoordinates = ({ latitude, longitude }: { readonly latitude?: unkno
  */
 export const NewProperty = z
   .object({
-    sourceId: storable({ min: 1, max: 64 }).meta({ description: 'The id of the listing at its origin; a repeat updates the listing' }),
+    sourceId: storableText({ min: 1, max: 64 }).meta({ description: 'The id of the listing at its origin; a repeat updates the listing' }),
     sourceUrl: httpUrl(512).meta({ description: 'The http or https address of the original listing' }),
-    address: storable({ min: 1, max: 512 }).meta({ description: 'The postal address' }),
+    address: storableText({ min: 1, max: 512 }).meta({ description: 'The postal address' }),
     priceMonthly: Money.meta({ description: 'The rent for a month, rounded to cents' }),
     eircode: absent(Eircode, 'The postal code'),
     routingKey: absent(RoutingKey, 'The first three characters of the postal code; default: those of `eircode`'),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { storable } from '../platform/json.ts';
 import {
+  cursorTime,
   encodeCursor,
   queryBoolean,
   queryChoice,
@@ -81,18 +82,12 @@ export const Include = queryList(queryChoice(Included)).meta({
 
 const sorts = ['receivedAt', 'price', 'beds', 'approvedAt'] as const;
 const directions = ['asc', 'desc'] as const;
-// The years that both a JavaScript Date and a Postgres timestamp have.
-const time = z
-  .int()
-  .min(-62_135_596_800_000)
-  .max(253_402_300_799_999)
-  .transform((ms) => new Date(ms));
 const direction = z.enum(directions);
 /** The sort keys of the last listing of a page. */
 const Position = z
   .union([
-    z.tuple([z.literal('receivedAt'), direction, time, z.guid()]),
-    z.tuple([z.literal('approvedAt'), direction, time.nullable(), z.guid()]),
+    z.tuple([z.literal('receivedAt'), direction, cursorTime, z.guid()]),
+    z.tuple([z.literal('approvedAt'), direction, cursorTime.nullable(), z.guid()]),
     z.tuple([z.literal('price'), direction, z.number(), z.guid()]),
     z.tuple([z.literal('beds'), direction, z.int().min(bounds.min).max(bounds.max), z.guid()]),
   ])

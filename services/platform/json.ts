@@ -105,6 +105,6 @@ export function timeAt(value: unknown, ...path: readonly string[]): Date | undef
   return storableTime(new Date(typeof found === 'number' ? found * 1000 : found));
 }
 
-// The years 1 to 9999: JavaScript writes any other with a sign, which Postgres refuses.
-const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999];
-export const storableTime = (time: Date): Date | undefined => (time.getTime() >= firstMs && time.getTime() <= lastMs ? time : undefined);
+/** The years 1 to 9999, in milliseconds since 1970: JavaScript writes any other with a sign, which Postgres refuses. */
+export const storableMs = { first: -62_135_596_800_000, last: 253_402_300_799_999 };
+export const storableTime = (time: Date): Date | undefined => (time.getTime() >= storableMs.first && time.getTime() <= storableMs.last ? time : undefined);

@@ -1,5 +1,6 @@
-// Schemas that contracts share: times, texts counted in code points, and query parameters (numbers, choices, lists, cursors).
+// Schemas that contracts share: ids, times, texts counted in code points, and query parameters (numbers, choices, lists, cursors).
 import { z } from 'zod';
+import { isStorable, jsonIn, storableMs } from './json.ts';
 
 const expectations: Readonly<Record<string, string>> = {
   object: 'must be an object',
@@ -36,6 +37,8 @@ function unitOf(origin: string): string {
   return origin === 'array' || origin === 'set' ? ' items long' : '';
 }
 
+export const Id = (description: string) => z.string().meta({ override: { format: 'uuid' }, description });
+
 /** A time in an answer: a Date, on the wire ISO 8601 UTC with milliseconds and `Z`. */
 export const Timestamp = z.date().meta({ override: { type: 'string', format: 'date-time', examples: ['2026-03-15T12:00:00.000Z'] } });
 
@@ -58,14 +61,26 @@ export const TimestampInput = z.iso
 
 const codePoints = (value: string) => [...value].length;
 
+type Lengths = { readonly min?: number; readonly max: number };
+
 /** Text of `min` to `max` Unicode code points; white space only is empty. */
-export function text({ min = 0, max }: { readonly min?: number; readonly max: number }) {
+export function text({ min = 0, max }: Lengths) {
   return z
     .string({ error: 'must be a string' })
     .refine((value) => value.length <= max || codePoints(value) <= max, { error: `must be at most ${max} characters long` })
     .refine((value) => min === 0 || codePoints(value.trim()) >= min, { error: min === 1 ? 'must not be empty' : `must be at least ${min} characters long` })
     .meta({ override: { minLength: min, maxLength: max } });
 }
+
+export const storableText = (lengths: Lengths) => text(lengths).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
+
+/** Storable text, read without the white space around it. */
+export const trimmedText = (lengths: Lengths) =>
+  z
+    .string({ error: 'must be a string' })
+    .trim()
+    .pipe(storableText(lengths))
+    .meta({ override: { minLength: lengths.min ?? 0, maxLength: lengths.max } });
 
 /** Text in a query or header that is read as something else. @param read undefined for text that is not valid */
 export const textFor = <T>(read: (text: string) => T | undefined, error: string) =>
@@ -171,17 +186,18 @@ export const encodeCursor = (list: string, keys: readonly unknown[]): string => 
 /** A query parameter for a cursor of the list. @param origin where a caller has it from */
 export function queryCursor<Keys extends z.ZodType>(list: string, keys: Keys, origin = 'the `next` of another page of this list') {
   function read(text: string): z.output<Keys> | undefined {
-    try {
-      const decoded: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-      return Array.isArray(decoded) && decoded[0] === list ? keys.safeParse(decoded.slice(1)).data : undefined;
-    } catch {
-      return undefined; // not JSON
-    }
+    const decoded = jsonIn(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(decoded) && decoded[0] === list ? keys.safeParse(decoded.slice(1)).data : undefined;
   }
   return textFor(read, `must be ${origin}`)
     .optional()
     .meta({ override: { type: 'string' }, description: 'The `next` of another page of this list' });
 }
+
+/** Among the keys of a cursor: a time that Postgres takes. */
+export const milliseconds = z.int().min(storableMs.first).max(storableMs.last);
+/** The same as a Date. */
+export const cursorTime = milliseconds.transform((ms) => new Date(ms));
 
 /** Whether a text can be an id. */
 export const isGuid = (text: string): boolean => z.guid().safeParse(text).success;

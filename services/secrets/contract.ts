@@ -1,7 +1,7 @@
 // The schemas of the management plane, and the problems of the service; the consumer plane has a contract of its own.
 import { z } from 'zod';
 import { problems } from '../platform/problem.ts';
-import { queryInteger, text, Timestamp } from '../platform/schema.ts';
+import { queryInteger, storableText, Timestamp } from '../platform/schema.ts';
 import { isStorable, named } from '../platform/json.ts';
 
 /** The slug of an application or environment, made once from its name; '' when no character of the name can be part of one. */
@@ -15,20 +15,17 @@ export const slugOf = (name: string): string =>
 export const keyPrefix = 'key_';
 export const maxValueBytes = 64 * 1024;
 
-export const storable = (limits: { readonly min?: number; readonly max: number }) =>
-  text(limits).refine(isStorable, { error: 'must be Unicode text without NUL characters' });
-
 /** A value of a secret or an entry. */
 export const Value = z
   .string()
   .refine((value) => value.trim() !== '', { error: 'must not be empty' })
   .refine((value) => value.isWellFormed(), { error: 'must be Unicode text' })
   .refine((value) => Buffer.byteLength(value) <= maxValueBytes, { error: `must be at most ${maxValueBytes} bytes of UTF-8` });
-const nameWithSlug = (max: number) => storable({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
+const nameWithSlug = (max: number) => storableText({ min: 1, max }).refine((name) => slugOf(name) !== '', { error: 'must hold a letter a–z or a digit' });
 
 // URLs take these for steps, escaped or not, so such a name could never be requested.
 const isReachable = (name: string) => name !== '.' && name !== '..';
-const inPath = (limits: { readonly min: number; readonly max: number }) => storable(limits).refine(isReachable, { error: 'must not be . or ..' });
+const inPath = (limits: { readonly min: number; readonly max: number }) => storableText(limits).refine(isReachable, { error: 'must not be . or ..' });
 
 /** A name in a request: any text is accepted, and text that no name can be matches none. */
 export const Name = z.string().transform(named);
@@ -37,12 +34,12 @@ export const EnvironmentSlug = z
   .string()
   .refine((slug) => slug.trim() !== '', { error: 'must not be empty' })
   .transform(named);
-const Description = storable({ max: 1000 })
+const Description = storableText({ max: 1000 })
   .nullish()
   .transform((description) => description ?? null);
 
 /** The keeper of an application; the service only compares it. */
-const Owner = storable({ min: 1, max: 500 }).describe('The keeper of the application, such as the object of an operator: <cluster>/<namespace>/<name>.');
+const Owner = storableText({ min: 1, max: 500 }).describe('The keeper of the application, such as the object of an operator: <cluster>/<namespace>/<name>.');
 
 const exampleApplication = {
   id: '019b76da-a800-7000-8000-5f3c1e2d4a6b',
@@ -97,7 +94,7 @@ export type NewApplication = z.output<typeof NewApplication>;
 /** The slug stays, so the name need not hold a letter or digit. */
 export const ApplicationUpdate = z
   .object({
-    name: storable({ min: 1, max: 200 }).describe('The new name; the slug stays'),
+    name: storableText({ min: 1, max: 200 }).describe('The new name; the slug stays'),
     description: Description.describe('The new description; left out it is cleared'),
     owner: Owner.nullish().describe('Left out it stays, null removes it; a text is accepted where there is none, or the same'),
   })
@@ -222,7 +219,7 @@ export type NewConfiguration = z.output<typeof NewConfiguration>;
 export const ConfigurationUpdate = z
   .object({
     value: ConfigurationValue.describe('The new value'),
-    description: storable({ max: 1000 }).nullable().optional().describe('The new description; left out it stays, null clears it'),
+    description: storableText({ max: 1000 }).nullable().optional().describe('The new description; left out it stays, null clears it'),
   })
   .meta({ id: 'ConfigurationUpdate', description: 'The members of a configuration entry that can change.', examples: [{ value: 'off' }] });
 export type ConfigurationUpdate = z.output<typeof ConfigurationUpdate>;

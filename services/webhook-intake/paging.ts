@@ -1,12 +1,9 @@
 // Paging of lists: query parameters, filters, and the page of an answer.
 import { z } from 'zod';
-import { encodeCursor, queryCursor, queryInteger } from '../platform/schema.ts';
+import { encodeCursor, milliseconds, queryCursor, queryInteger } from '../platform/schema.ts';
 import { storable } from '../platform/json.ts';
 
 const pageLimit = queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' });
-
-// The years 1 to 9999: every time that a forge can send, and that Postgres takes.
-const milliseconds = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 
 const timePosition = z.tuple([milliseconds, z.uuid()]);
 export type TimePosition = z.output<typeof timePosition>;
@@ -46,14 +43,10 @@ export const filterText = z
 /** For hosts and names of repositories, which are ASCII in any case. Like `lower` of Postgres under the collation C. */
 export const lowered = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-export const forgeFilter = z
+const loweredFilter = z
   .string()
   .transform((text) => lowered(storable(text.trim())) || undefined)
   .optional()
-  .meta({ override: { type: 'string' }, description: 'The host of the forge, such as `github.com`' });
-
-export const sourceFilter = z
-  .string()
-  .transform((text) => lowered(storable(text.trim())) || undefined)
-  .optional()
-  .meta({ override: { type: 'string' }, description: '`forge`, or the name of a direct source' });
+  .meta({ override: { type: 'string' } });
+export const forgeFilter = loweredFilter.meta({ description: 'The host of the forge, such as `github.com`' });
+export const sourceFilter = loweredFilter.meta({ description: '`forge`, or the name of a direct source' });

@@ -1,7 +1,7 @@
 // The orders of the list of bookmarks, and the cursor at which a page of one begins.
 import { z } from 'zod';
 import { jsonIn } from '../../platform/json.ts';
-import { textFor } from '../../platform/schema.ts';
+import { cursorTime, textFor } from '../../platform/schema.ts';
 
 /** `match` is the order of a search that asks for no other. */
 export type Order = 'oldest' | 'newest' | 'title' | 'match';
@@ -20,12 +20,6 @@ export const positionOf = (order: Order, { id, title, dateAdded, minusRank = 0 }
   return order === 'match' ? { order, minusRank, dateAdded, id } : { order, dateAdded, id };
 };
 
-// The range that both a JavaScript Date and a Postgres timestamp have.
-const time = z
-  .int()
-  .min(-62_135_596_800_000)
-  .max(253_402_300_799_999)
-  .transform((ms) => new Date(ms));
 // The range of float4.
 const rank = z
   .number()
@@ -34,8 +28,8 @@ const rank = z
   .refine((value) => value === 0 || value < -1e-37);
 
 const Keys = z.union([
-  z.tuple([z.enum(['oldest', 'newest']), time, z.uuid()]).transform(([order, dateAdded, id]): Position => ({ order, dateAdded, id })),
-  z.tuple([z.literal('match'), rank, time, z.uuid()]).transform(([order, minusRank, dateAdded, id]): Position => ({ order, minusRank, dateAdded, id })),
+  z.tuple([z.enum(['oldest', 'newest']), cursorTime, z.uuid()]).transform(([order, dateAdded, id]): Position => ({ order, dateAdded, id })),
+  z.tuple([z.literal('match'), rank, cursorTime, z.uuid()]).transform(([order, minusRank, dateAdded, id]): Position => ({ order, minusRank, dateAdded, id })),
   z
     .tuple([
       z.literal('title'),

@@ -1,8 +1,8 @@
 // The schemas of bulk changes of bookmarks, and of changes of tags.
 import { z } from 'zod';
 import { storable } from '../../platform/json.ts';
-import { Count } from '../../platform/schema.ts';
-import { asId, bookmarkMembers, Reference, Tags, trimmed } from '../contract.ts';
+import { Count, trimmedText } from '../../platform/schema.ts';
+import { asId, bookmarkMembers, Reference, Tags } from '../contract.ts';
 
 const Ids = z
   .array(z.string({ error: 'must be a string' }).transform(asId), { error: 'must be an array' })
@@ -48,7 +48,7 @@ export const ByTag = z.object({
     .meta({ description: 'The tag, in its letter case', examples: ['maps'] }),
 });
 export const TagInput = z
-  .object({ name: trimmed({ min: 1, max: 100 }).meta({ description: 'The new name; if there is a tag of that name, the two are merged' }) })
+  .object({ name: trimmedText({ min: 1, max: 100 }).meta({ description: 'The new name; if there is a tag of that name, the two are merged' }) })
   .meta({ id: 'TagInput', description: 'The new name of a tag', examples: [{ name: 'cartography' }] });
 export const RenamedTag = z
   .object({

@@ -1,6 +1,7 @@
 // Schemas of authors: their list, and one with links and decisions on them.
 import { z } from 'zod';
-import { Id, LinkCount, LinkOfList, said, saidOrNull, StatusCounts } from '../contract.ts';
+import { Id } from '../../platform/schema.ts';
+import { LinkCount, LinkOfList, said, saidOrNull, StatusCounts } from '../contract.ts';
 
 export const AuthorItem = z
   .object({

@@ -2,22 +2,10 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { storable } from '../../platform/json.ts';
-import { isGuid, TimestampInput } from '../../platform/schema.ts';
+import { isGuid, milliseconds, TimestampInput } from '../../platform/schema.ts';
 import { linkStatuses, type LinkStatus } from '../contract.ts';
 import type { PageRequest } from '../envelope.ts';
-import {
-  cursorParameters,
-  type CursorPage,
-  invalid,
-  milliseconds,
-  nameKeys,
-  pageParameters,
-  queryText,
-  readChoice,
-  readCursorPage,
-  readPage,
-  timeKeys,
-} from '../paging.ts';
+import { cursorParameters, type CursorPage, invalid, nameKeys, pageParameters, queryText, readChoice, readCursorPage, readPage, timeKeys } from '../paging.ts';
 
 export const linkOrders = ['priority', 'newest', 'oldest', 'title'] as const;
 export type LinkOrder = (typeof linkOrders)[number];

@@ -1,7 +1,7 @@
 // Schemas of newsletters: their lists, one with its links, and the mail itself.
 import { z } from 'zod';
-import { Count } from '../../platform/schema.ts';
-import { Id, LinkCount, LinkOfList, NewsletterTitle, ReceivedDate, said, saidOrNull } from '../contract.ts';
+import { Count, Id } from '../../platform/schema.ts';
+import { LinkCount, LinkOfList, NewsletterTitle, ReceivedDate, said, saidOrNull } from '../contract.ts';
 
 /** A refused mail is not read: its `title` and `destinationEmail` are null. */
 export const NewsletterItem = z

@@ -7,6 +7,7 @@ import { storable } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
+import { Id } from '../../platform/schema.ts';
 import { backOffMs } from '../../platform/time.ts';
 import type { NewProperty, Upserted } from '../new-property.ts';
 import type { BoundedParser } from './bounded-parser.ts';
@@ -19,10 +20,7 @@ const mailOutcomes = ['created', 'updated', 'duplicate', 'ignored', 'failed'] as
 const ListingOutcome = z
   .object({
     outcome: z.enum(['created', 'updated', 'failed']).meta({ description: 'Whether the listing is new, was known, or lacks a needed fact' }),
-    propertyId: z
-      .string()
-      .meta({ override: { format: 'uuid' }, description: 'The id of the listing, unless it failed' })
-      .optional(),
+    propertyId: Id('The id of the listing, unless it failed').optional(),
     reason: z.string().meta({ description: 'Why the listing failed' }).optional(),
   })
   .meta({
@@ -34,10 +32,7 @@ type ListingOutcome = z.output<typeof ListingOutcome>;
 const MailOutcome = z
   .object({
     outcome: z.enum(mailOutcomes).meta({ description: 'The outcome of the first listing, or of a mail without one' }),
-    propertyId: z
-      .string()
-      .meta({ override: { format: 'uuid' }, description: 'The id of the first listing' })
-      .optional(),
+    propertyId: Id('The id of the first listing').optional(),
     reason: z.string().meta({ description: 'Why the mail, or its first listing, failed or was ignored' }).optional(),
     listings: z.array(ListingOutcome).optional().meta({ description: 'All listings of the mail, in its order' }),
   })

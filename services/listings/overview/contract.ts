@@ -1,7 +1,7 @@
 // The schemas of overviews: a map, counts and rents of the listings that filters leave.
 import { z } from 'zod';
-import { Count, Timestamp } from '../../platform/schema.ts';
-import { Grade, Id, PropertyStatus, PropertyType } from '../contract.ts';
+import { Count, Id, Timestamp } from '../../platform/schema.ts';
+import { Grade, PropertyStatus, PropertyType } from '../contract.ts';
 
 /** An overview looks at so many listings, the last received first, so that its cost does not grow with all. */
 export const mostLookedAt = 10_000;

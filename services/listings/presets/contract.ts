@@ -1,7 +1,7 @@
 // The schemas of presets.
 import { z } from 'zod';
-import { Count, Timestamp } from '../../platform/schema.ts';
-import { bounds, Grade, Id, inOrder, PropertyType, RoutingKey, storable } from '../contract.ts';
+import { Count, Id, Timestamp, trimmedText } from '../../platform/schema.ts';
+import { bounds, Grade, inOrder, PropertyType, RoutingKey } from '../contract.ts';
 
 const orNull = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
 const outOfBounds = { error: `must be between ${bounds.min} and ${bounds.max}` };
@@ -22,11 +22,7 @@ const distinct = <S extends z.ZodType>(entry: S) => z.array(entry).transform((en
 
 export const NewPreset = z
   .object({
-    name: z
-      .string({ error: 'must be a string' })
-      .trim()
-      .pipe(storable({ min: 1, max: 200 }))
-      .meta({ override: { minLength: 1, maxLength: 200 }, description: 'The name, 1 to 200 characters; several presets may share one' }),
+    name: trimmedText({ min: 1, max: 200 }).meta({ description: 'The name, 1 to 200 characters; several presets may share one' }),
     routingKeys: distinct(RoutingKey).meta({ description: 'Routing keys, each once; none means all' }),
     minBeds: OptionalInteger.meta({ description: 'The least number of bedrooms, or null' }),
     maxBeds: OptionalInteger.meta({ description: 'The largest number of bedrooms, or null' }),

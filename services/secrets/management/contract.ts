@@ -1,7 +1,7 @@
 // The schemas of values and versions of secrets and of further keys, on the management plane.
 import { z } from 'zod';
-import { encodeCursor, queryBoolean, queryChoice, queryCursor, queryInteger, Timestamp, TimestampInput } from '../../platform/schema.ts';
-import { CursorName, EnvironmentSlug, InApplication, Limit, Name, Next, PlainKey, storable, Value } from '../contract.ts';
+import { encodeCursor, queryBoolean, queryChoice, queryCursor, queryInteger, storableText, Timestamp, TimestampInput } from '../../platform/schema.ts';
+import { CursorName, EnvironmentSlug, InApplication, Limit, Name, Next, PlainKey, Value } from '../contract.ts';
 
 export const maxValueItems = 100;
 
@@ -147,7 +147,7 @@ export const CreatedKey = ApplicationKey.extend(PlainKey.shape).meta({
 });
 export const NewKey = z
   .looseObject({
-    name: storable({ min: 1, max: 200 })
+    name: storableText({ min: 1, max: 200 })
       .nullish()
       .transform((name) => name ?? null)
       .describe('A name for people'),

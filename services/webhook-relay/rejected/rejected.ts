@@ -6,7 +6,7 @@ import { Content, route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { storable } from '../../platform/json.ts';
-import { encodeCursor, isGuid, queryCursor, queryInteger, TimestampInput } from '../../platform/schema.ts';
+import { encodeCursor, isGuid, milliseconds, queryCursor, queryInteger, TimestampInput } from '../../platform/schema.ts';
 import { RejectedDetail, RejectedList } from '../administration-contract.ts';
 import { Problems } from '../contract.ts';
 import { answerInTime } from '../database.ts';
@@ -86,8 +86,6 @@ export function shownHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return Object.fromEntries(shown);
 }
 
-/** A time that Postgres takes. */
-const milliseconds = z.int().min(0).max(253_402_300_799_999);
 /** Read as it would have been stored. */
 const filterText = z
   .string()

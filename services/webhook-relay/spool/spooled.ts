@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { route } from '../../platform/http/route.ts';
 import { storable } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
-import { encodeCursor, queryCursor, queryInteger } from '../../platform/schema.ts';
+import { encodeCursor, milliseconds, queryCursor, queryInteger } from '../../platform/schema.ts';
 import { RetryResult, SpooledDelivery, SpooledList } from '../administration-contract.ts';
 import { Deleted, messageHeaders, Problems } from '../contract.ts';
 import { answerInTime } from '../database.ts';
@@ -119,7 +119,7 @@ const readRoutes = (spooled: Spooled) => [
     isQueryClosed: true,
     query: z.object({
       limit: queryInteger({ min: 1, max: 200, default: 50 }).meta({ description: 'The most items of a page' }),
-      after: queryCursor('spooled', z.tuple([z.int().min(0).max(253_402_300_799_999), name])),
+      after: queryCursor('spooled', z.tuple([milliseconds, name])),
     }),
     answers: { 200: SpooledList },
     async handle({ query: { limit, after } }) {
