@@ -1,6 +1,6 @@
 // Days as forms and addresses have them, in the zone of the person.
+import { dayMs } from '../platform/time.ts';
 const day = /^\d{4}-\d{2}-\d{2}$/;
-const dayMs = 86_400_000;
 
 /** When the day begins in the zone, or so many days later; anything else, and a day before 1970, is left to the service, which says what is wrong with it. */
 export function instantOf(given: string | undefined, zone: string, addedDays = 0): string | undefined {

@@ -1,5 +1,6 @@
 // Deliveries per hour or day, by source, or by kind of event where there is one source only.
 import { z } from 'zod';
+import { dayMs, hourMs } from '../platform/time.ts';
 import type { VNode } from './view/elements.ts';
 import { Statistics } from '../webhook-intake/contract.ts';
 import type { Visit } from './pages.ts';
@@ -10,8 +11,6 @@ import { stackedBars, withOthers } from './view/plots.ts';
 export const PlotSpan = z.enum(['hours', 'days']);
 export type PlotSpan = z.output<typeof PlotSpan>;
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const spans = { hours: { by: 'hour', ms: hourMs, places: 24 }, days: { by: 'day', ms: dayMs, places: 30 } } as const;
 
 /** Statistics are counted by source, forge and event. */

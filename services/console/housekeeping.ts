@@ -3,6 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
+import { dayMs, hourMs } from '../platform/time.ts';
 import type { Sessions } from './access/sessions.ts';
 import type { ConsoleStore } from './store.ts';
 
@@ -16,15 +17,13 @@ type HousekeepingParts = {
   readonly actionsDays: number;
 };
 
-const hourMs = 3_600_000;
-
 export function startHousekeeping({ store, sessions, clock, actionsDays, ...parts }: HousekeepingParts): void {
   runPeriodically(parts, {
     name: 'console housekeeping',
     everyMs: hourMs,
     async work() {
       await store.endOld(sessions.living());
-      const before = new Date(clock().getTime() - actionsDays * 24 * hourMs);
+      const before = new Date(clock().getTime() - actionsDays * dayMs);
       while (!parts.lifecycle.stopping.aborted && (await store.deleteActions(before)) > 0);
     },
   });

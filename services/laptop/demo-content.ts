@@ -1,6 +1,5 @@
 // The examples of `signalbox demo`: deliveries of a forge, a weekly newsletter, bookmarks, listings. All of it is invented, and the same each time.
-
-const hourMs = 3_600_000;
+import { hourMs } from '../platform/time.ts';
 
 const repositories = {
   signals: { id: 1001, name: 'signals', full_name: 'railway/signals' },

@@ -1,9 +1,8 @@
 // The part of `signalbox demo` for secrets: two applications with secrets in several environments, some of which lack one or expire soon, and reads of them.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { dayMs } from '../platform/time.ts';
 import { type Ask, createAsk } from './demo-ask.ts';
-
-const dayMs = 86_400_000;
 
 type Secret = {
   readonly name: string;

@@ -3,6 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
+import { dayMs } from '../platform/time.ts';
 import { createArrivalStore } from './newsletters/arrival-store.ts';
 
 type HousekeepingParts = {
@@ -15,7 +16,6 @@ type HousekeepingParts = {
 };
 
 const everyMs = 60 * 60_000;
-const dayMs = 86_400_000;
 
 /** Runs at once and then every hour, on one replica at a time, until the lifecycle stops. */
 export function startHousekeeping(parts: HousekeepingParts): void {

@@ -1,10 +1,10 @@
 // When a listing counts as withdrawn: its sender said so, or it has not come for too long.
 import type { Outbox } from '../platform/events/events.ts';
+import { dayMs } from '../platform/time.ts';
 import { eventsOf } from './events.ts';
 import { createPresetStore } from './presets/store.ts';
 import type { ListingStore } from './store.ts';
 
-const dayMs = 86_400_000;
 const listingsAtOnce = 500;
 
 const unseenBefore = (now: Date, withdrawnAfterDays: number) => new Date(now.getTime() - withdrawnAfterDays * dayMs);

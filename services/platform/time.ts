@@ -1,5 +1,8 @@
-// Timeouts, pauses and back-off: the one way for each.
+// Timeouts, pauses, back-off, and lengths of time: the one way for each.
 import { setTimeout as timer } from 'node:timers/promises';
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 
 /** The clock of production; tests have others. */
 export const systemClock = (): Date => new Date();

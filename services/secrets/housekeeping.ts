@@ -4,6 +4,7 @@ import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import type { Log } from '../platform/log.ts';
 import { dropPartitionsBefore, makePartitions } from '../platform/postgres/partitions.ts';
 import type { Database } from '../platform/postgres/pool.ts';
+import { dayMs } from '../platform/time.ts';
 import { createChangeStore } from './changes/store.ts';
 import type { SecretsConfig } from './config.ts';
 import { createOverviewStore } from './overview/store.ts';
@@ -17,7 +18,6 @@ export type HousekeepingParts = {
 };
 
 const everyMs = 60 * 60_000;
-const dayMs = 86_400_000;
 const table = 'audit_entries';
 
 export function startHousekeeping(parts: HousekeepingParts): void {

@@ -7,6 +7,7 @@ import { forScrape, type Metrics } from '../platform/metrics.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
+import { dayMs } from '../platform/time.ts';
 import { createOverviewStore, type ExpiringRow } from './overview/store.ts';
 
 export const noticeSettings = {
@@ -56,7 +57,6 @@ const countUnused = statement<{ count: number }, [before: Date, now: Date]>(
   where k.account is null and coalesce(k.last_used_at, k.created_at) < $1 and (k.expires_at is null or k.expires_at >= $2)`,
 );
 
-const dayMs = 86_400_000;
 const everyMs = 60 * 60_000;
 /** No event is posted for a version that expired longer ago; the service may have been away for a while. */
 const expiredDays = 7;

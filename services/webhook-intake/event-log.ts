@@ -2,6 +2,7 @@
 import type { Metrics } from '../platform/metrics.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
+import { hourMs } from '../platform/time.ts';
 import { bucketHours } from './contract.ts';
 import { cleanNotice, type Notice } from './notifications/notice.ts';
 import type { Rules } from './notifications/rules.ts';
@@ -80,8 +81,6 @@ export function measureEvents(metrics: Metrics, sources: readonly { readonly sou
   return (events: readonly Pick<LoggedEvent, 'source' | 'forgeKind'>[], areNew: readonly boolean[]) =>
     events.forEach(({ source, forgeKind }, index) => counter.inc({ source, forge: forgeKind ?? '', outcome: areNew[index] === true ? 'stored' : 'duplicate' }));
 }
-
-const hourMs = 60 * 60 * 1000;
 
 type EventRow = LoggedEvent & {
   readonly bucketStart: Date;

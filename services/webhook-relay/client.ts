@@ -1,4 +1,5 @@
 // Readings of the relay's answers that several programs need. When the quota of each connection will be full: the traffic of the last days, put on one
+import { dayMs, hourMs } from '../platform/time.ts';
 // connection after another as the relay does.
 
 export type Quota = {
@@ -17,8 +18,6 @@ export type Forecast = {
   readonly usedAt: (time: number) => number;
 };
 
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 /** A week, so that its quiet days count as well. */
 const lookBackDays = 7;
 

@@ -3,7 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { Database } from '../platform/postgres/pool.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
 import { runPeriodically } from '../platform/process/periodic-job.ts';
-import { every } from '../platform/time.ts';
+import { dayMs, every } from '../platform/time.ts';
 import type { RelayConfig } from './config.ts';
 import { deleteChangesBefore } from './connections/changes.ts';
 import { deletePublishedBefore } from './connections/published.ts';
@@ -26,7 +26,6 @@ type HousekeepingParts = {
 };
 
 const everyMs = 5 * 60_000;
-const dayMs = 86_400_000;
 // Replicas whose clocks differ still find what they count by.
 const bucketsKeptMs = 2 * windowMs;
 

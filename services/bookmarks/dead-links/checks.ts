@@ -1,6 +1,7 @@
 // Checks of pages: one request at a time to each host, HEAD and then GET, and what an answer means.
 import { setTimeout as pause } from 'node:timers/promises';
 import { PrivateAddress, type PublicAnswer, type PublicFetch } from '../../platform/http/public-fetch.ts';
+import { dayMs, hourMs } from '../../platform/time.ts';
 
 /**
  * - alive: the page is there, or only its readers are refused.
@@ -13,8 +14,6 @@ export type Check = { readonly kind: 'alive' | 'gone' | 'unknown'; readonly stat
 const timeoutMs = 15_000;
 /** A GET is asked for its status only. */
 const maxBytes = 1;
-const hourMs = 3_600_000;
-const longestBusyMs = 24 * hourMs;
 
 /** Servers that take no HEAD answer it with these, and pages that are gone are asked for once more as a browser would. */
 const needsGet = (status: number) => status >= 400 && status !== 429 && status !== 503;
@@ -48,7 +47,7 @@ function checkOf({ status, retryAfter }: PublicAnswer): Check {
 /** RFC 9110 section 10.2.3: seconds or a date. Between an hour and a day. */
 function afterOf(retryAfter: string): number {
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
-  return Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, hourMs), longestBusyMs);
+  return Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, hourMs), dayMs);
 }
 
 type Rounds<One> = {

@@ -4,12 +4,11 @@ import type { PublicFetch } from '../../platform/http/public-fetch.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
+import { dayMs, hourMs } from '../../platform/time.ts';
 import type { CheckConfig } from '../config.ts';
 import { type Check, createCheck, visitByHost } from './checks.ts';
 import type { CheckedBookmark, CheckStore, DeadBookmark, DueBookmark } from './store.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const longestBackOffDays = 32;
 const bookmarksAtOnce = 200;
 /** When no page answers, and they are on at least this many hosts, our own network is taken to be down. */

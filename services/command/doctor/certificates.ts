@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
+import { dayMs } from '../../platform/time.ts';
 import type { Finding } from './finding.ts';
 
 const usualPorts: Readonly<Record<string, number>> = { 'https:': 443, 'amqps:': 5671, 'rediss:': 6379, 'postgres:': 5432, 'postgresql:': 5432 };
 const connectMs = 8000;
-const dayMs = 86_400_000;
 const soonDays = 21;
 
 /** @param url may hold a password, which is not repeated */

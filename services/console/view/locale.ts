@@ -1,4 +1,5 @@
 // The language and time zone in which a page is shown, with the formats of both.
+import { dayMs } from '../../platform/time.ts';
 import { relativeTime } from '../client/relative-time.ts';
 import { type Language, languages, type Texts } from '../texts/texts.ts';
 
@@ -39,8 +40,6 @@ export function isZone(zone: string): boolean {
 }
 
 const bytesUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
-
-const dayMs = 86_400_000;
 
 const yearOf = (ms: number) => new Date(ms).getUTCFullYear();
 

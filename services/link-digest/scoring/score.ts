@@ -1,4 +1,5 @@
 // The formula of a link's score. Pure.
+import { dayMs } from '../../platform/time.ts';
 import type { ScoringConfig } from '../config.ts';
 
 /** An author's reviewed links by status. */
@@ -30,7 +31,6 @@ export type Weights = Pick<ScoringConfig, 'authorWeight' | 'keywordWeight' | 're
 
 const base = 5;
 const span = 5;
-const dayMs = 86_400_000;
 
 const clamp = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
 const mean = (values: readonly number[]) => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);

@@ -1,7 +1,7 @@
 // Fills in coordinates of listings, oldest first, from the cache or the geocoder, with a back-off for each listing that the geocoder does not know.
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { backOffMs, sleepUntil } from '../../platform/time.ts';
+import { backOffMs, dayMs, sleepUntil } from '../../platform/time.ts';
 import type { Answer, Provider } from './providers.ts';
 import type { GeocodingStore, Unplaced } from './store.ts';
 
@@ -20,7 +20,6 @@ const listingsPerRun = 20;
 const missBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
 /** After this many consecutive requests without a usable answer the geocoder counts as away until the next run. */
 const mostFailures = 3;
-const dayMs = 86_400_000;
 const outcomes = ['cached', 'found', 'missing', 'failed', 'refused'] as const;
 
 type Outcome = Answer | { readonly kind: 'cached'; readonly latitude: number; readonly longitude: number };

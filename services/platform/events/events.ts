@@ -7,7 +7,7 @@ import { forScrape, type Metrics } from '../metrics.ts';
 import type { Database } from '../postgres/pool.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import { runPeriodically } from '../process/periodic-job.ts';
-import { withTimeout } from '../time.ts';
+import { dayMs, hourMs, withTimeout } from '../time.ts';
 import { type PosterTiming, startPoster } from './poster.ts';
 import { createEventStore, type EventStore, insertEvents, type OwnEvent } from './store.ts';
 
@@ -66,8 +66,6 @@ type Parts = {
 
 const timeoutMs = 10_000;
 const stopMs = 12_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Posts the events of the service until its lifecycle stops: each at least once, those of one object in order. `wake` tells that there are new ones. */
 export function startEvents(config: EventConfig, parts: Parts): Outbox & { readonly wake: () => void } {

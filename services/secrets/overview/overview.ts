@@ -1,5 +1,6 @@
 // Routes for administrators that look over many secrets: applications, coverage of environments, reads by day, what expires, and the audit. No route has a value.
 import { route } from '../../platform/http/route.ts';
+import { dayMs } from '../../platform/time.ts';
 import type { AuditStore } from '../audit.ts';
 import { InApplication, Problems } from '../contract.ts';
 import { findApplication } from '../management/applications.ts';
@@ -34,7 +35,6 @@ export type OverviewParts = {
   readonly clock: () => Date;
 };
 
-const dayMs = 86_400_000;
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 
 const readsRoute = ({ management, store, clock }: Omit<OverviewParts, 'audit'>) =>

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type AnyRoute, route } from '../../platform/http/route.ts';
 import { queryChoice, textFor, TimestampInput } from '../../platform/schema.ts';
+import { dayMs } from '../../platform/time.ts';
 import { bucketHours, Statistics } from '../contract.ts';
 import { filterText, forgeFilter, sourceFilter } from '../paging.ts';
 import type { Bucket, DashboardStore } from './store.ts';
@@ -73,8 +74,6 @@ function seriesOf(buckets: readonly Bucket[], pointStart: (bucketStart: Date) =>
   }
   return series;
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** @returns when the day began in which an instant lies; that is another hour than 0 where clocks were put forward at midnight */
 export function createDayStart(zone: string): (instant: Date) => Date {

@@ -1,12 +1,11 @@
 // The job `cleanup`: what is older than its retention goes; of the event log whole months, of everything else a batch at a time.
 import { dropPartitionsBefore } from '../../platform/postgres/partitions.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
+import { dayMs } from '../../platform/time.ts';
 import type { Retention } from '../config.ts';
 import { batchRows, expireReleases, expireSourceEvents, expiries } from './retention.ts';
 import type { Job } from './runner.ts';
 import { runSteps, type Step, type StepsParts } from './steps.ts';
-
-const dayMs = 86_400_000;
 
 export type CleanupParts = StepsParts & { readonly database: Database; readonly retention: Retention; readonly clock?: () => Date };
 

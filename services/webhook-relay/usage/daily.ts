@@ -4,7 +4,7 @@ import { route } from '../../platform/http/route.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
-import { sleepUntil, withTimeout } from '../../platform/time.ts';
+import { dayMs, sleepUntil, withTimeout } from '../../platform/time.ts';
 import { DailyUsageList, Day } from '../administration-contract.ts';
 import { answerInTime } from '../database.ts';
 
@@ -34,7 +34,6 @@ export const deleteDaysBefore = (database: Database, day: string) => database.ru
 
 const everyMs = 3000;
 const closeMs = 2000;
-const dayMs = 86_400_000;
 const dayOf = (date: Date) => date.toISOString().slice(0, 10);
 
 type DailyParts = {

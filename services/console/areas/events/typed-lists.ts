@@ -1,5 +1,6 @@
 // Issues, pull requests, releases, runs and the other typed lists: one declaration of their pages.
 import { z } from 'zod';
+import { dayMs } from '../../../platform/time.ts';
 import { h, type VNode } from '../../view/elements.ts';
 import { WorkflowSeries } from '../../../webhook-intake/dashboard/contract.ts';
 import { type Declared, page, pageRows, type Visit } from '../../pages.ts';
@@ -93,7 +94,6 @@ function choicesOf(locale: Locale, { choices, path }: TypedList, query: Query): 
   return chips(locale, locale.t.events.filters[name], [entry(undefined), ...values.map(entry)]);
 }
 
-const dayMs = 86_400_000;
 const shownDays = 30;
 const shownConclusions = ['success', 'failure', 'cancelled'];
 

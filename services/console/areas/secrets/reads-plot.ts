@@ -2,6 +2,7 @@
 import type { VNode } from '../../view/elements.ts';
 import { ReadStatistics } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { dayMs } from '../../../platform/time.ts';
 import type { Visit } from '../../pages.ts';
 import { besideMs, faultOf, type Part, partOf } from '../../parts.ts';
 import type { Locale } from '../../view/locale.ts';
@@ -10,7 +11,6 @@ import { appRoot } from './application-page.ts';
 
 /** Days between labels, the last of which is that of today. */
 const tickDays = 9;
-const dayMs = 86_400_000;
 
 type Reads = AnswerOf<typeof ReadStatistics>;
 

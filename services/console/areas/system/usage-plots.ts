@@ -1,11 +1,11 @@
 // Plots of the use of brokers: messages per day, and each quota in this month with its forecast.
+import { dayMs } from '../../../platform/time.ts';
 import { h, type VNode } from '../../view/elements.ts';
 import { type Brokers, type Connection, type DailyUsage, shareOf, shareText } from '../../connections.ts';
 import type { Forecast } from '../../../webhook-relay/client.ts';
 import { createLocale, type Locale } from '../../view/locale.ts';
 import { lines, type Series, stackedBars, together } from '../../view/plots.ts';
 
-const dayMs = 86_400_000;
 const shownDays = 31;
 /** Labels at the very ends would touch the next ones on a phone. */
 const isTick = (index: number) => index % 7 === 3;
