@@ -8,7 +8,7 @@ import { otherServer } from '../../platform/http/wire.ts';
 import { createProgress } from '../../platform/process/input.ts';
 import type { Subcommand } from '../../platform/process/subcommand.ts';
 import { writeWhole } from '../../platform/process/whole-file.ts';
-import { ask } from './service.ts';
+import { ask, catalogueAt } from './service.ts';
 import { exportSettings } from './settings.ts';
 
 export const exportFile: Subcommand = {
@@ -23,7 +23,7 @@ export const exportFile: Subcommand = {
     const { body, headers } = await ask(`${address}/api/export`, { signal: stopping });
     if (!/^text\/html\b/.test(headers.get('content-type') ?? '')) {
       await body?.cancel(); // unread it would hold the process
-      throw otherServer({ address, service: 'the bookmark catalogue', setting: exportSettings.address.name }, 'no HTML');
+      throw otherServer(catalogueAt(address), 'no HTML');
     }
     const progress = createProgress(process.stderr, undefined);
     try {

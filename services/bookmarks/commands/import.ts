@@ -6,7 +6,7 @@ import { createProgress, openInput } from '../../platform/process/input.ts';
 import { readOptions, type Subcommand } from '../../platform/process/subcommand.ts';
 import { ImportResult } from '../contract.ts';
 import { importSettings } from './settings.ts';
-import { ask } from './service.ts';
+import { ask, catalogueAt } from './service.ts';
 
 const Options = z.object({ dryRun: z.boolean().default(false), includePrivate: z.boolean().default(false) });
 
@@ -34,11 +34,7 @@ export const importFile: Subcommand = {
         duplex: 'half',
         signal: stopping,
       });
-      const { created, skipped, failed, leftOut } = requireAnswer(ImportResult, await response.text(), {
-        address,
-        service: 'the bookmark catalogue',
-        setting: importSettings.address.name,
-      });
+      const { created, skipped, failed, leftOut } = requireAnswer(ImportResult, await response.text(), catalogueAt(address));
       progress.end();
       for (const { index, title, reason } of failed) writeError(`not imported, number ${index + 1} (${visible(title)}): ${reason}`);
       for (const { index, title, reason } of leftOut) writeError(`left out, number ${index + 1} (${visible(title)}): ${reason}`);

@@ -1,6 +1,10 @@
 // Requests of the commands to the service; failures are explained in words.
 import { describeError } from '../../platform/errors.ts';
 import { saidIn } from '../../platform/problem.ts';
+import { exportSettings } from './settings.ts';
+
+/** The catalogue, for messages on answers that are none of it. */
+export const catalogueAt = (address: string) => ({ address, service: 'the bookmark catalogue', setting: exportSettings.address.name });
 
 /** @returns a successful answer @throws Error that names the cause */
 export async function ask(url: string, init: RequestInit): Promise<Response> {

@@ -28,9 +28,6 @@ export const duplicatesRoute = (store: DuplicateStore) =>
     answers: { 200: Duplicates },
     async handle({ query: { after = Buffer.alloc(0), limit } }) {
       const { groups, end } = await store.page(after, limit);
-      return {
-        items: groups.map(([count, bookmarks]) => ({ count, bookmarks: [...bookmarks] })),
-        next: end ? encodeCursor(list, [end.toString('hex')]) : null,
-      };
+      return { items: groups, next: end ? encodeCursor(list, [end.toString('hex')]) : null };
     },
   });

@@ -1,6 +1,6 @@
 // All SQL of bookmarks of one page.
 import { type Database, statement } from '../../platform/postgres/pool.ts';
-import type { Bookmark } from '../contract.ts';
+import type { Bookmark, Duplicates } from '../contract.ts';
 import { bookmarkColumns } from '../store.ts';
 
 /** Bookmarks that are looked at for one answer, so that its cost does not grow with the catalogue. */
@@ -9,7 +9,7 @@ const mostOfAGroup = 20;
 
 type Row = { readonly page: Buffer; readonly count: number } & (Bookmark | { readonly id: null });
 /** `end` is the last page that was looked at, where the list goes on behind it. */
-export type DuplicatePages = { readonly groups: readonly (readonly [count: number, bookmarks: readonly Bookmark[]])[]; readonly end: Buffer | undefined };
+type DuplicatePages = { readonly groups: Duplicates['items']; readonly end: Buffer | undefined };
 
 // The last page of those looked at may go on behind them, so it is left to the next answer, unless it is the only one.
 const duplicates = statement<Row, [after: Buffer, limit: number]>(
@@ -51,11 +51,11 @@ export type DuplicateStore = ReturnType<typeof createDuplicateStore>;
 export const createDuplicateStore = (database: Database) => ({
   /** @param after the page behind which the list begins */
   async page(after: Buffer, limit: number): Promise<DuplicatePages> {
-    const rows = await database.all(duplicates, after, limit);
-    const groups = Map.groupBy(rows.filter(isBookmark), ({ page }) => page.toString('hex'));
+    const all = await database.all(duplicates, after, limit);
+    const groups = Map.groupBy(all.filter(isBookmark), ({ page }) => page.toString('hex'));
     return {
-      groups: [...groups.values()].map((group) => [group[0]?.count ?? 0, group.map(({ page: _, count: __, ...bookmark }) => bookmark)]),
-      end: rows.find(({ id }) => id === null)?.page,
+      groups: [...groups.values()].map((rows) => ({ count: rows[0]?.count ?? 0, bookmarks: rows.map(({ page: _, count: __, ...bookmark }) => bookmark) })),
+      end: all.find(({ id }) => id === null)?.page,
     };
   },
 });

@@ -1,6 +1,7 @@
 // The routes of the lists of bookmarks, folders and tags, with paging and entity tags.
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { isKnown } from '../../platform/http/entity-tags.ts';
 import { answer, Content, route } from '../../platform/http/route.ts';
 import { version } from '../../platform/version.ts';
 import { Bookmark, BookmarkListQuery, Counts, Folder } from '../contract.ts';
@@ -122,12 +123,11 @@ const otherRoutes = (store: ListStore) => [
 export const revisionTag = (revision: string) => `"${revision}.${version}"`;
 const etagOf = (revision: string) => ({ ETag: revisionTag(revision) });
 
-/** Answers 304 to a caller that has the list already, without reading a row of it. RFC 9110 section 13.1.2. */
-export async function unlessKnown<T>(store: ListStore, { 'if-none-match': known }: IncomingHttpHeaders, respond: () => Promise<T>) {
-  if (known === undefined) return respond();
+/** Answers 304 to a caller that has the list already, without reading a row of it. */
+export async function unlessKnown<T>(store: ListStore, headers: IncomingHttpHeaders, respond: () => Promise<T>) {
+  if (headers['if-none-match'] === undefined) return respond();
   const current = revisionTag(await store.revision());
-  const isKnown = known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === current);
-  return isKnown ? answer(304, null, { ETag: current }) : respond();
+  return isKnown(headers, current) ? answer(304, null, { ETag: current }) : respond();
 }
 
 /** Only the members of the API; a row may have more. */

@@ -3,26 +3,16 @@ import type { Readable } from 'node:stream';
 import knex from 'knex';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { createSnapshots, readByCursor, type SnapshotLimits } from '../../platform/postgres/snapshots.ts';
-import type { Bookmark, Counts, Folder } from '../contract.ts';
+import type { Bookmark, BookmarkFilterQuery, Counts, Folder } from '../contract.ts';
 import { bookmarkColumns, checkColumns, pageOf } from '../store.ts';
 import type { Order, Position } from './order.ts';
 import { readSearch, type Term, wantedText } from './search.ts';
 
 const builder = knex({ client: 'pg' });
 
-export type BookmarkFilter = {
-  readonly q?: string | undefined;
-  /** All of them. */
-  readonly tag?: readonly string[] | undefined;
-  readonly untagged?: boolean | undefined;
+export type BookmarkFilter = Partial<Omit<BookmarkFilterQuery, 'folderId'>> & {
   /** Null: bookmarks in no folder. */
   readonly folderId?: string | null | undefined;
-  /** Whether `folderId` means the folders below it as well. */
-  readonly subfolders?: boolean | undefined;
-  readonly favorite?: boolean | undefined;
-  readonly dead?: boolean | undefined;
-  /** Any spelling of the address of a page. */
-  readonly url?: string | undefined;
 };
 /** Undefined `after` is the first page. */
 export type Page = { readonly order: Order; readonly after: Position | undefined; readonly withChecks?: boolean };
