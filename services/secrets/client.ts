@@ -67,16 +67,8 @@ export function createConsumerClient(options: ClientOptions) {
   return {
     secret: (name: string, environment: string) => get(path('/api/consumer/secrets', name) + within(environment), consumerContract.ConsumerSecret),
     /** Every secret that is served in the environment, with its value, by name. */
-    async secrets(environment: string): Promise<ConsumerSecret[]> {
-      const all: ConsumerSecret[] = [];
-      for (let after = ''; ;) {
-        const where = `${path('/api/consumer/secrets')}${within(environment)}&values=true&after=${encodeURIComponent(after)}`;
-        const { items, next } = await get(where, ValuesPage);
-        all.push(...items);
-        if (next === null) return all;
-        after = next;
-      }
-    },
+    secrets: (environment: string): Promise<ConsumerSecret[]> =>
+      allPages((after) => get(`/api/consumer/secrets${within(environment)}&values=true&after=${after}`, ValuesPage)),
     configurations: async (environment: string) =>
       (await get(path('/api/consumer/configurations') + within(environment), consumerContract.ConsumerConfigurations)).items,
     configuration: (key: string, environment: string) =>
@@ -110,15 +102,8 @@ export function createManagementClient(options: ClientOptions) {
     deleteKey: (slug: string, id: string) => remove(of(slug, 'keys', id)),
 
     /** ServiceAccounts that are bound to the application, by namespace and name. */
-    async accounts(slug: string): Promise<management.BoundAccount[]> {
-      const all: management.BoundAccount[] = [];
-      for (let after = ''; ;) {
-        const { items, next } = await get(`${of(slug, 'service-accounts')}?limit=200&after=${encodeURIComponent(after)}`, management.BoundAccounts);
-        all.push(...items);
-        if (next === null) return all;
-        after = next;
-      }
-    },
+    accounts: (slug: string): Promise<management.BoundAccount[]> =>
+      allPages((after) => get(`${of(slug, 'service-accounts')}?limit=200&after=${after}`, management.BoundAccounts)),
     bindAccount: (slug: string, { namespace, name }: Account) => put(of(slug, 'service-accounts', namespace, name), management.BoundAccount),
     unbindAccount: (slug: string, { namespace, name }: Account) => remove(of(slug, 'service-accounts', namespace, name)),
 
@@ -159,6 +144,17 @@ function path(prefix: string, ...segments: readonly string[]): string {
   const step = segments.find((segment) => segment === '.' || segment === '..');
   if (step !== undefined) throw new InvalidName(`a name or key must not be '${step}': no URL can hold it`);
   return [prefix, ...segments.map(encodeURIComponent)].join('/');
+}
+
+/** @param page gets the cursor as it is written in a URL; the first page has none */
+async function allPages<Item>(page: (after: string) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let after: string | null = ''; after !== null;) {
+    const { items, next } = await page(encodeURIComponent(after));
+    all.push(...items);
+    after = next;
+  }
+  return all;
 }
 
 type Call = { readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly where: string; readonly body?: unknown };

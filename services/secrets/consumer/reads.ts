@@ -78,15 +78,20 @@ export type ConsumerParts = {
 };
 
 export const consumerRoutes = (parts: ConsumerParts) => {
-  const turnOf = createTurns();
-  return [...secretReads(parts, turnOf), ...configurationReads(parts, turnOf)].map((one) => ({ ...one, ...ofConsumerPlane }));
+  const guard = applicationGuard(parts.reader);
+  const reading = { ...parts, guard, placeOf: createPlace(parts.reader, guard), turnOf: createTurns() };
+  return [...secretReads(reading), ...configurationReads(reading)].map((one) => ({ ...one, ...ofConsumerPlane }));
 };
 
 /** Answers of several MiB stay in memory until they are taken: so many at once of one application's credential, while others wait. */
 const listsAtOnce = 8;
 const listWaitMs = 5000;
 
-type Turns = ReturnType<typeof createTurns>;
+type ReadingParts = ConsumerParts & {
+  readonly guard: Guard;
+  readonly placeOf: ReturnType<typeof createPlace>;
+  readonly turnOf: ReturnType<typeof createTurns>;
+};
 
 function createTurns() {
   const turns = createKeyedSemaphore({ perKey: listsAtOnce });
@@ -98,9 +103,7 @@ function createTurns() {
   };
 }
 
-function secretReads({ reader }: ConsumerParts, turnOf: Turns) {
-  const guard = applicationGuard(reader);
-  const placeOf = createPlace(reader, guard);
+function secretReads({ reader, guard, placeOf, turnOf }: ReadingParts) {
   return [
     route({
       method: 'get',
@@ -143,9 +146,7 @@ function secretReads({ reader }: ConsumerParts, turnOf: Turns) {
   ];
 }
 
-function configurationReads({ reader, store, keyUses, clock }: ConsumerParts, turnOf: Turns) {
-  const guard = applicationGuard(reader);
-  const placeOf = createPlace(reader, guard);
+function configurationReads({ store, keyUses, clock, guard, placeOf, turnOf }: ReadingParts) {
   return [
     route({
       method: 'get',

@@ -58,8 +58,7 @@ function createUses<Use>({ log, what, write }: UsesParts<Use>) {
       noted.set(id, at.getTime());
       writer.add(use);
     },
-    /** Writes what waits. Never rejects. */
-    close: async (): Promise<void> => void (await writer.close()),
+    close: writer.close,
   };
 }
 
@@ -68,9 +67,8 @@ type CountedReads = {
   readonly environmentId: string;
   /** A day of UTC: `2026-03-15`. */
   readonly day: string;
-  readonly reads: number;
+  reads: number;
 };
-type Open = CountedReads & { reads: number };
 
 const addReads = rowsStatement<unknown, [counts: readonly CountedReads[]]>(
   'secrets.countReads',
@@ -94,8 +92,8 @@ type ReadCountsParts = {
 };
 
 function createReadCounts({ log, write }: ReadCountsParts) {
-  const open = new Map<string, Open>();
-  const writer = createBatchWriter<Open>({
+  const open = new Map<string, CountedReads>();
+  const writer = createBatchWriter<CountedReads>({
     write(counts) {
       // Reads that come while these are written are counted anew.
       for (const count of counts) if (open.get(keyOf(count)) === count) open.delete(keyOf(count));
@@ -116,8 +114,7 @@ function createReadCounts({ log, write }: ReadCountsParts) {
       open.set(keyOf(place), count);
       writer.add(count);
     },
-    /** Writes what waits. Never rejects. */
-    close: async (): Promise<void> => void (await writer.close()),
+    close: writer.close,
   };
 }
 
