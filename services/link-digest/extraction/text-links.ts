@@ -7,15 +7,13 @@ import { tidy } from './texts.ts';
 /** Brackets belong to an address in pairs only; marks of Chinese and Japanese sentences end it. */
 const urls = /https?:\/\/(?:[^\s<>"[\]。、，！？；：「」『』（）【】《》〈〉]|\[[^\s<>"[\]]*\](?!\())+/gi;
 
-type Line = {
-  readonly text: string;
-  readonly urls: readonly { readonly url: string; readonly start: number; readonly end: number }[];
-};
+type Found = { readonly url: string; readonly start: number; readonly end: number };
+type Line = { readonly text: string; readonly urls: readonly Found[] };
 
 export function linksOfText(text: string, genericTexts: RegExp): readonly Candidate[] {
   const lines = joinUrls(text).split(/\r?\n/).map(readLine);
   const notes = notesOf(lines);
-  return lines.flatMap((line, at) => line.urls.map((_, nth) => candidateOf({ lines, at, nth, notes, genericTexts })));
+  return lines.flatMap((line, at) => line.urls.map((found, nth) => candidateOf({ lines, at, line, nth, found, notes, genericTexts })));
 }
 
 function readLine(written: string): Line {
@@ -49,18 +47,20 @@ const isOpened = (url: string, opening: string, closing: string): boolean => {
 };
 
 type Note = { readonly label: string; readonly names: readonly string[] };
+/** A URL is the `nth` of its line, which is at the index `at`. */
 type Place = {
   readonly lines: readonly Line[];
   readonly at: number;
+  readonly line: Line;
   readonly nth: number;
+  readonly found: Found;
   readonly notes: ReadonlyMap<string, Note>;
   readonly genericTexts: RegExp;
 };
 
 function candidateOf(place: Place): Candidate {
-  const { lines, at, nth } = place;
-  const { text: line = '', urls: found = [] } = lines[at] ?? {};
-  const { url = '', start = 0, end = 0 } = found[nth] ?? {};
+  const { lines, at, line, found } = place;
+  const { url, start, end } = found;
   const label = labelOf(place);
   const above = blockAbove(lines, at);
   const saysSomething = label !== '' && !place.genericTexts.test(label);
@@ -71,7 +71,7 @@ function candidateOf(place: Place): Candidate {
     isBare: true,
     isHeading: false,
     heading: '',
-    line: () => tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.slice(Math.max(start - 300, 0), end + 100)}`),
+    line: () => tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.text.slice(Math.max(start - 300, 0), end + 100)}`),
     names: () => namesAround(place, saysSomething ? [] : above),
     isDropped: false,
   };
@@ -100,17 +100,15 @@ function subjectOf(label: string): string {
 }
 
 /** The text before the URL on its line, in Markdown the text in brackets; else the text after it; for a note `[1]`, the text where the note is referred to. */
-function labelOf({ lines, at, nth, notes }: Place): string {
-  const { text = '', urls: found = [] } = lines[at] ?? {};
-  const { start = 0, end = 0 } = found[nth] ?? {};
-  const from = found[nth - 1]?.end ?? 0;
+function labelOf({ line: { text, urls: all }, nth, found: { start, end }, notes }: Place): string {
+  const from = all[nth - 1]?.end ?? 0;
   const before = text.slice(Math.max(from, start - 300), start);
   const markdown = /\[([^[\]]{1,300})\]\(\s*<?$/.exec(before)?.[1];
   const note = noteBefore(before);
   if (markdown !== undefined) return tidy(markdown);
   if (notes.has(note)) return notes.get(note)?.label ?? '';
   const label = subjectOf(clean(before));
-  return label === '' && found.length === 1 ? clean(text.slice(end, end + 300)) : label;
+  return label === '' && all.length === 1 ? clean(text.slice(end, end + 300)) : label;
 }
 
 const noteBefore = (text: string): string => /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(text)?.[1] ?? '';
@@ -163,16 +161,11 @@ function titleOf(block: readonly string[]): string {
 
 const mostFollowing = 3;
 
-function namesAround({ lines, at, nth, notes }: Place, above: readonly string[]): readonly string[] {
-  const { text = '', urls: found = [] } = lines[at] ?? {};
-  const { start = 0, end = 0 } = found[nth] ?? {};
+function namesAround({ lines, at, line: { text, urls: all }, nth, found: { start, end }, notes }: Place, above: readonly string[]): readonly string[] {
   const following = /\s[*•►▶]\s/.test(text.slice(end, end + 300)) ? [] : lines.slice(at + 1, at + 1 + mostFollowing);
   const stop = following.findIndex((line) => line.urls.length > 0 || isRule(line.text) || item.test(line.text));
   const after = (stop < 0 ? following : following.slice(0, stop)).map((line) => line.text);
-  const sameLine = [
-    text.slice(Math.max(found[nth - 1]?.end ?? 0, start - 300), start),
-    text.slice(end, Math.min(found[nth + 1]?.start ?? Infinity, end + 300)),
-  ];
+  const sameLine = [text.slice(Math.max(all[nth - 1]?.end ?? 0, start - 300), start), text.slice(end, Math.min(all[nth + 1]?.start ?? Infinity, end + 300))];
   const named = [...above, ...sameLine.map((part) => part.replace(/^[\s)>\],]+|[\s(<[:]+$/g, '')), ...after].map((line) => namesIn(tidy(line)));
   return named.find((names) => names.length > 0) ?? notes.get(noteBefore(text.slice(0, Math.min(start, 300))))?.names ?? [];
 }

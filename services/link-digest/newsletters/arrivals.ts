@@ -56,30 +56,18 @@ type Brought = Pick<Arriving, 'url' | 'title' | 'identities'> & {
 };
 
 function linksOf(placings: readonly Placing[]): Brought[] {
-  const brought = new Map<string, Brought>();
-  for (const { links, receivedAt, newsletterId, messageSha256 } of placings) {
-    const message = messageSha256?.toString('hex') ?? newsletterId;
-    for (const { url, title, identities } of links) {
-      const before = brought.get(url) ?? {
-        url,
-        title,
-        identities: [],
-        firstSeen: receivedAt,
-        lastSeen: receivedAt,
-        newsletters: 0,
-        messages: new Set<string>(),
-      };
-      brought.set(url, {
-        ...before,
-        identities: [...before.identities, ...identities],
-        firstSeen: receivedAt < before.firstSeen ? receivedAt : before.firstSeen,
-        lastSeen: receivedAt > before.lastSeen ? receivedAt : before.lastSeen,
-        newsletters: before.newsletters + 1,
-        messages: before.messages.add(message),
-      });
-    }
-  }
-  return [...brought.values()];
+  const mentions = placings.flatMap(({ links, receivedAt, newsletterId, messageSha256 }) =>
+    links.map((link) => ({ ...link, at: receivedAt.getTime(), message: messageSha256?.toString('hex') ?? newsletterId })),
+  );
+  return [...Map.groupBy(mentions, ({ url }) => url)].map(([url, all]) => ({
+    url,
+    title: all[0]?.title ?? '',
+    identities: all.flatMap(({ identities }) => identities),
+    firstSeen: new Date(Math.min(...all.map(({ at }) => at))),
+    lastSeen: new Date(Math.max(...all.map(({ at }) => at))),
+    newsletters: all.length,
+    messages: new Set(all.map(({ message }) => message)),
+  }));
 }
 
 async function addAuthors(store: ArrivalStore, authors: ReadonlyMap<string, FoundAuthor>): Promise<KnownAuthor[]> {
