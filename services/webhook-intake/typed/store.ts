@@ -56,17 +56,18 @@ function createTableWriter(table: TypedTable) {
     };
   }
 
-  /** @param versions newest first */
-  function isRequestedAgain(versions: readonly EventChange[]): boolean {
+  function runsAgain(before: Change, later: Change): boolean {
+    if (later.runAttempt > before.runAttempt) return true;
     const { isAgain: again } = table;
-    return versions.some(({ change }, index) => {
-      const later = versions[index - 1]?.change;
-      if (change.isRequested || !later) return change.isRequested;
-      return (
-        later.runAttempt > change.runAttempt || (again !== undefined && change.object[again.column] === again.from && later.object[again.column] !== again.from)
-      );
-    });
+    return again !== undefined && before.object[again.column] === again.from && later.object[again.column] !== again.from;
   }
+
+  /** @param versions newest first */
+  const isRequestedAgain = (versions: readonly EventChange[]): boolean =>
+    versions.some(({ change }, index) => {
+      const later = versions[index - 1]?.change;
+      return change.isRequested || (later !== undefined && runsAgain(change, later));
+    });
 
   return {
     table,
@@ -239,21 +240,17 @@ const requestStatement = ({ name }: TypedTable) =>
 type FollowValues = [forge: string, repositoryId: string, name: string, deletedAt: Date | null];
 
 /** The objects of a repository that was renamed, transferred or deleted. Its own row is locked by now, so nothing else writes them meanwhile. */
-const followStatement = (table: TypedTable) =>
-  table.name === 'repositories'
-    ? statement<unknown, FollowValues>(
-        'intake.repositories.follow',
-        `update repositories set followed_name = $3, followed_deletion = $4::timestamptz is not null where forge = $1 and object_key = $2`,
-      )
-    : belongs(table)
-      ? statement<unknown, FollowValues>(
-          `intake.${table.name}.follow`,
-          `
-    update ${table.name} set repository = $3, deleted_at = coalesce(deleted_at, $4), claimed_until = null,
+function followStatement(table: TypedTable) {
+  const { name } = table;
+  const follow = (text: string) => statement<unknown, FollowValues>(`intake.${name}.follow`, text);
+  if (name === 'repositories')
+    return follow(`update repositories set followed_name = $3, followed_deletion = $4::timestamptz is not null where forge = $1 and object_key = $2`);
+  if (!belongs(table)) return undefined;
+  return follow(`
+    update ${name} set repository = $3, deleted_at = coalesce(deleted_at, $4), claimed_until = null,
       processing_state = case when processing_state in ('PROCESSING', 'PROCESSED') then 'UPDATED' else processing_state end
-    where forge = $1 and repository_id = $2 and (repository is distinct from $3 or (deleted_at is null and $4::timestamptz is not null))`,
-        )
-      : undefined;
+    where forge = $1 and repository_id = $2 and (repository is distinct from $3 or (deleted_at is null and $4::timestamptz is not null))`);
+}
 
 /**
  * Writes what events mean for each table, in one transaction of the caller's: repositories first, since their objects take their names.
