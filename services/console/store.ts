@@ -180,16 +180,21 @@ const choose = rowsStatement<unknown, [chosen: readonly Chosen[]]>(
 );
 
 const insertActions = insertRows<ActionRow>('actions.insert', { into: 'actions', columns: actionColumns });
-/** The newest first; a person's, in any case, and an area's by an index of their own. */
-const listActions = (by: 'person' | 'area' | undefined) =>
+/** The newest first. */
+const listActions = (name: string, condition: string) =>
   statement<ActionRow, [before: Date, beforeId: string, rows: number, person: string | null, area: string | null]>(
-    `actions.list${by ?? ''}`,
+    `actions.list${name}`,
     `
     select ${asMembers(actionColumns)} from actions
-    where (at, id) < ($1, $2::uuid) and ($4::text is null or lower(person) = lower($4)) and ($5::text is null or area = $5)${by === 'person' ? ' and lower(person) = lower($4)' : ''}${by === 'area' ? ' and area = $5' : ''}
+    where (at, id) < ($1, $2::uuid) and ${condition}
     order by at desc, id desc limit $3`,
   );
-const actionLists = { person: listActions('person'), area: listActions('area'), all: listActions(undefined) };
+/** A person's, in any case, and an area's have an index of their own. */
+const actionLists = {
+  person: listActions('person', 'lower(person) = lower($4) and ($5::text is null or area = $5)'),
+  area: listActions('area', '$4::text is null and area = $5'),
+  all: listActions('', '$4::text is null and $5::text is null'),
+};
 
 const deleteActions = statement<unknown, [before: Date]>(
   'actions.delete',

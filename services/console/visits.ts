@@ -89,6 +89,8 @@ export type Visit = {
   readonly ask: (service: ServiceName) => Asked;
 };
 
+const needsRole = (area: PageArea): area is Area => area !== 'now' && area !== 'me';
+
 /** The areas that are pages of one service. */
 const serviceOf: Readonly<Partial<Record<PageArea, ServiceName>>> = {
   events: 'intake',
@@ -197,7 +199,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
       async isStillAllowed() {
         const now = await sessions.look(headers);
-        return now !== undefined && (area === 'now' || area === 'me' || allows(now.person.roles, area, role));
+        return now !== undefined && (!needsRole(area) || allows(now.person.roles, area, role));
       },
       onAccessChange: (check) => sessions.watch(person.id, check),
       signal,
@@ -224,7 +226,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
     countWaiting: ({ person, requestId }: Pick<Visit, 'person' | 'requestId'>) => waiting.begin(seenBy(person), { person: person.name, requestId }),
     /** @param back the page to come back to after a login @throws Problem 403 where the role is too small or the login too old */
     require({ person, session }: Pick<Visit, 'person' | 'session'>, { area, role, isRecentLoginNeeded }: Needed, back: string): void {
-      if (area !== 'now' && area !== 'me' && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
+      if (needsRole(area) && !allows(person.roles, area, role)) throw Problems.roleMissing({ area, role });
       if (isRecentLoginNeeded && !sessions.isRecent({ session })) throw Problems.loginTooOld({ login: `/login?to=${encodeURIComponent(back)}&again=true` });
     },
     render,
@@ -262,7 +264,7 @@ export function createKit({ sessions, store, upstreams, areasWithPages, actions,
       what: { area: string; action: string; target: string; name?: string | undefined; outcome: Outcome },
     ): Promise<void> => actions.add({ person: person.name, address: clientAddress(), requestId, ...what }),
     /** Call after a change in an area: another number waits there now. */
-    changed: (area: PageArea) => area !== 'now' && area !== 'me' && waiting.changed(area),
+    changed: (area: PageArea) => needsRole(area) && waiting.changed(area),
   };
 }
 

@@ -231,22 +231,14 @@ const change = action({
     const to = `${path}/${params.id}`;
     const entry = enteredIn(fields);
     const tree = await treeFor(visit);
+    const top = head(visit, bookmarks.edit);
     if (faults[meanwhile] === undefined) {
-      return {
-        title: bookmarks.edit,
-        body: [head(visit, bookmarks.edit), entryForm(visit, { action: to, entry, tree, etag: fieldText(fields, 'etag') || undefined, faults })],
-      };
+      const etag = fieldText(fields, 'etag') || undefined;
+      return { title: bookmarks.edit, body: [top, entryForm(visit, { action: to, entry, tree, etag, faults })] };
     }
     const now = await stored(visit, params.id);
-    return {
-      title: bookmarks.edit,
-      status: 409,
-      body: [
-        head(visit, bookmarks.edit),
-        differences(visit, { entry, stored: now.entry, tree }),
-        entryForm(visit, { action: to, entry, tree, etag: now.etag }),
-      ],
-    };
+    const changed = differences(visit, { entry, stored: now.entry, tree });
+    return { title: bookmarks.edit, status: 409, body: [top, changed, entryForm(visit, { action: to, entry, tree, etag: now.etag })] };
   },
 });
 
