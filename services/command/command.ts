@@ -106,14 +106,14 @@ type MigrateOptions = {
 };
 
 async function migrate({ environment, print }: CommandParts, wanted: readonly string[], options: MigrateOptions): Promise<void> {
-  const { withBroker, withBackup, closeOtherDatabases, printRoles, wait } = options;
+  const { withBroker = false, withBackup = false, closeOtherDatabases = false, printRoles, wait } = options;
   const { logLevel } = readSettings(environment, processSettings);
   const [install, { createLog }] = await Promise.all([import('../install/migrate.ts'), import('../platform/log.ts')]);
   const call = {
     environment,
-    withBroker: withBroker ?? false,
-    withBackup: withBackup ?? false,
-    closeOtherDatabases: closeOtherDatabases ?? false,
+    withBroker,
+    withBackup,
+    closeOtherDatabases,
     waitMs: wait === undefined ? undefined : wait * 1000,
     log: createLog({ level: logLevel, name: 'migrate' }),
     print,

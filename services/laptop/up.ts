@@ -186,7 +186,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   for (const start of configured) await start(runtimes);
   if (['Mailbox__Url', 'Smtp__Listen'].some((name) => isGiven(shared, name))) await startMailbox(await loadMailbox(), shared, runtimes);
   await runtimes.serveMetrics(metricsPort);
-  const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
+  const urlOf = urlsIn(runtimes);
   const listening = Object.entries(addressSettings).filter(([, service]) => runtimes.portOf(service) !== undefined);
   await writeAddresses(data, {
     Events__Url: eventsUrl,
@@ -207,9 +207,11 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   return { started, runtimes, isDatabaseAway: own?.isAway ?? (() => false) };
 }
 
+const urlsIn = (runtimes: Runtimes) => (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
+
 /** Takes mails to the services of this process. */
 async function startMailbox(worker: Worker, environment: Environment, runtimes: Runtimes): Promise<void> {
-  const urlOf = (name: string) => `http://${host}:${runtimes.portOf(name) ?? 0}`;
+  const urlOf = urlsIn(runtimes);
   const all = { Mail__DigestUrl: urlOf('link-digest'), Mail__ListingsUrl: urlOf('listings'), ...environment };
   await worker.start(runtimes.of('mailbox', all), await worker.read(all));
 }

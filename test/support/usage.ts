@@ -1,5 +1,5 @@
 // Measures memory and processor time of processes, and limits memory as a container does: by a cgroup, if this machine allows one.
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../services/platform/errors.ts';
 import type { Need } from './need.ts';
@@ -62,7 +62,7 @@ export type MemoryLimit = {
 let count = 0;
 
 /**
- * Who exceeds it is killed by the kernel. Without a cgroup V8 alone is limited, as Node does in a container:
+ * A process that exceeds it is killed by the kernel. Without a cgroup V8 alone is limited, as Node does in a container:
  * the old space to half of it, and the halves of the new one, which else are 16 MiB each, to a 128th of the old.
  */
 export function limitMemory(bytes: number): MemoryLimit {
@@ -90,12 +90,8 @@ function createGroup(bytes: number): string | undefined {
     if (['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error) ?? '')) return undefined;
     throw error;
   }
-  const [limit, swap] = ['memory.max', 'memory.limit_in_bytes']
-    .map((name) => join(group, name))
-    .filter(existsSync)
-    .concat(join(group, 'memory.swap.max'));
-  if (limit !== undefined) writeFileSync(limit, String(bytes));
-  if (swap !== undefined && existsSync(swap)) appendFileSync(swap, '0');
+  const limits = { 'memory.max': String(bytes), 'memory.limit_in_bytes': String(bytes), 'memory.swap.max': '0' };
+  for (const [name, limit] of Object.entries(limits)) if (existsSync(join(group, name))) writeFileSync(join(group, name), limit);
   return group;
 }
 

@@ -103,11 +103,12 @@ type EmptySinceOf = Map<string, EmptySince>;
 async function keepFile(options: FileOptions, context: ReconcileContext): Promise<{ againAfterMs: number }> {
   const { namespace, fileSecret, fileKey, objects, wishes, held, followers: all, emptySince, contention } = options;
   const secret = await context.cluster.get(secretResource, { namespace, name: fileSecret });
-  if (secret && annotationOf(secret, 'owner') !== owner && objects.length > 0) {
+  const isOwned = annotationOf(secret, 'owner') === owner;
+  if (!isOwned && objects.length === 0) return { againAfterMs: Infinity };
+  if (secret && !isOwned) {
     await reportAll(objects, notReady('TargetNotOwned', `the Secret ${fileSecret} does not belong to the operator and is left as it is`), context);
     return { againAfterMs: pausesMs.settled };
   }
-  if (objects.length === 0 && annotationOf(secret, 'owner') !== owner) return { againAfterMs: Number.POSITIVE_INFINITY };
   const relays = all.filter(({ isRelay }) => isRelay);
   const draining = readDraining(secret);
   const answers = await askRelays(relays, { namespace, isDraining: Object.keys(draining).length > 0 }, context);

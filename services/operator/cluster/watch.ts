@@ -57,8 +57,10 @@ export function startWatch(transport: Transport, resource: Resource, options: Wa
     // Out of order: a late event may be of an object that is gone.
     const isLate = next !== undefined && version !== undefined && isOlder(next, version);
     version = isLate ? undefined : next;
-    if (version === undefined) return;
-    if (type !== 'BOOKMARK') objects[type === 'DELETED' ? 'drop' : 'keep'](read(object, resource));
+    if (version === undefined || type === 'BOOKMARK') return;
+    const changed = read(object, resource);
+    if (type === 'DELETED') objects.drop(changed);
+    else objects.keep(changed);
   }
 
   async function follow(from: string): Promise<void> {

@@ -104,8 +104,8 @@ export function createPool(url: string, options: PoolOptions): Pool {
     options: `-c search_path=${schema} -c statement_timeout=${statementMs} -c lock_timeout=${lockMs} -c idle_in_transaction_session_timeout=60000 ${deadClientOptions}`,
     types,
   });
-  // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
   if (metrics) measurePool(metrics, driver, { schema, pool: name });
+  // An idle connection that breaks is replaced by the next question; unheard, the event would end the process.
   driver.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
   let answeredAt = -Infinity;
   // The error is `true` for a connection that is closed, as its server did not answer.
