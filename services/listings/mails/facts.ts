@@ -12,7 +12,10 @@ export function factsOf(text: string, address?: string): string {
     .join('\n');
 }
 
-const isLabel = /^(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?)?\s*[:|]?$/i;
+/** Rooms as other languages label them, alone or before a colon. */
+const roomLabel =
+  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|dormitorios|baños|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|soverom|sovrum';
+const isLabel = new RegExp(String.raw`^(?:(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?|\(s\))?|${roomLabel})\s*[:|]?$`, 'i');
 const isNumber = /^\d{1,2}$/;
 
 /** Puts cells of a table that hold a label or a number alone on one line: `Beds`, `2`, `Baths`, `1`. */
@@ -35,9 +38,14 @@ function joinCells(lines: readonly string[]): string[] {
   return joined;
 }
 
-const label = /\b(bed|bath)(?:(?:s|rooms)\s*[:=|]?|(?:room)?\s*[:=|])\s*\(?(\d{1,2})\b\)?/gi;
+const label = new RegExp(
+  String.raw`\b(bed|bath)(?:(?:s|rooms|\(s\))\s*[:=|]?|(?:room)?\s*[:=|])\s*\(?(\d{1,2})\b\)?|(?<!\p{L})(${roomLabel})\s*[:=|]\s*(\d{1,2}(?:[.,]\d)?)(?!\d)`,
+  'giu',
+);
+const startsWithLabel = new RegExp(String.raw`^\D*(?:\b(?:bed|bath)|(?<!\p{L})(?:${roomLabel})\s*[:=|])`, 'iu');
 /** `Beds: 2, Baths: 1` is a list of labels where no number stands before the first of them. */
-const countFirst = (line: string): string => (/^\D*\b(?:bed|bath)/i.test(line) ? line.replace(label, '$2 $1') : line);
+const countFirst = (line: string): string =>
+  startsWithLabel.test(line) ? line.replace(label, (_, bed: string, beds: string, room: string, rooms: string) => `${beds ?? rooms} ${bed ?? room}`) : line;
 
 // The second half of an eircode has a digit: `D02 year` is none.
 export const eircodeInText = /\b(?:[a-z]\d{2}|d6w) ?(?=[a-z]{0,3}\d)[a-z\d]{4}\b/gi;
@@ -67,16 +75,20 @@ const adjectives =
   'double|dbl|single|sgl|twin|large|small|spacious|bright|modern|full|master|king|guest|good[- ]sized|generous|fitted|main|en-?suite|separate|grandes?|petites?';
 const counted = (noun: string) =>
   new RegExp(
-    String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|\+?[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
+    String.raw`(?<![\d.,\p{L}])(${number})(?:[.,]\d(?!\d)|\s?½|[\s-]+and[\s-]+a[\s-]+half)?(?:\s*\(\d{1,2}\))?(?:\s*(?:-|to|/|\+)\s*(?:${number}))?(?:\s*(?:x|×|no\.?|nr\.?)\s*|\+?[\s-]*)(?:(?:${adjectives})[\s,-]+){0,3}(?:${noun})(?!\p{L})`,
     'giu',
   );
 // `12 CH-8001 Zürich` is a street's number before a postal code.
 const bedrooms = counted(
-  String.raw`bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch(?!\s?-?\s?\d{4}(?!\s?€))|dorm(?:itorios?)?|hab(?:itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|quartos?`,
+  String.raw`bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch(?!\s?-?\s?\d{4}(?!\s?€))|dorm(?:itorio)?s?|hab(?:s|itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|slpk|quartos?|bhk|ldk|so[vw]rum|soverum|soverom|soveværelser|υπνοδωμάτια`,
 );
-const baths = counted('bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?');
-/** Rooms of all kinds, as Germans, French and Italians count them; one of them is no bedroom. */
-const rooms = counted('zimmer|zi|pièces?|locali|vani|ambientes|kamers?');
+const baths = counted(
+  'bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?|sdb|łazien(?:ka|ki)|koupeln[ay]|badrum|badeværelser',
+);
+/** Rooms of all kinds, as most of the Continent counts them; one of them is no bedroom. */
+const rooms = counted(
+  String.raw`zimmer(?:wohnung|apartment)?|zi|pièces?|locali|vani|ambientes|kamers?|pok(?:oje|oi|ój|ojow[ea])|\+kk|szob(?:a|ás)|rum|rok|roms?|vær(?:elser)?|комнат(?:ная|ы)|к(?=\.)`,
+);
 /** Italian flats by their rooms. */
 const flats: ReadonlyMap<string, number> = new Map([
   ['monolocale', 1],
@@ -113,32 +125,26 @@ export function bedsIn(text: string): number | undefined {
 export const bathsIn = (text: string) => countOf(baths, text);
 
 type PropertyType = Property['propertyType'];
-/** The English words of the types come before those of other languages, which may be names. */
-const typeWords: readonly (readonly [pattern: RegExp, types: Readonly<Record<string, PropertyType>>])[] = [
-  [/(?<!\p{L})(?:house|apartment|studio|shared)(?!\p{L})/iu, { house: 'House', apartment: 'Apartment', studio: 'Studio', shared: 'Shared' }],
-  [
-    /(?<!\p{L})(?:haus|maison|huis|wohnung|casa(?! de banho)|appartement|appartamento|apartamento|piso|monolocale|estudio|wg)(?!\p{L})/iu,
-    {
-      haus: 'House',
-      maison: 'House',
-      huis: 'House',
-      casa: 'House',
-      wohnung: 'Apartment',
-      appartement: 'Apartment',
-      appartamento: 'Apartment',
-      apartamento: 'Apartment',
-      piso: 'Apartment',
-      monolocale: 'Studio',
-      estudio: 'Studio',
-      wg: 'Shared',
-    },
-  ],
+/** Whole words for each type. The English ones come before those of other languages, which may be names. */
+const typeWords: readonly Readonly<Partial<Record<PropertyType, RegExp>>>[] = [
+  { House: /house/, Apartment: /apartment/, Studio: /studio/, Shared: /shared/ },
+  {
+    House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia/,
+    Apartment: /\p{L}*wohnung|appartement|appartamento|apartamento|piso|mieszkanie|byt|lakás|lägenhet|leilighet|lejlighed/u,
+    Studio: /monolocale|estudio/,
+    Shared: /wg|colocation/,
+  },
 ];
+const typePatterns = typeWords.map((words) => {
+  const named = Object.entries(words).map(([type, { source }]) => `(?<${type}>${source})`);
+  return new RegExp(String.raw`(?<!\p{L})(?:${named.join('|')})(?!\p{L})`, 'iu');
+});
+const types: readonly PropertyType[] = ['House', 'Apartment', 'Studio', 'Shared'];
 
 export function typeOf(text: string): PropertyType | undefined {
-  for (const [pattern, types] of typeWords) {
-    const word = pattern.exec(text)?.[0].toLowerCase();
-    if (word !== undefined) return types[word];
+  for (const pattern of typePatterns) {
+    const found = pattern.exec(text)?.groups;
+    if (found) return types.find((type) => found[type] !== undefined);
   }
   return undefined;
 }

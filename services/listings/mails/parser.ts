@@ -7,7 +7,7 @@ import { NewProperty } from '../new-property.ts';
 import { type Card, findCards, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
 import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
-import { hasPrice, rentIn } from './prices.ts';
+import { codeOf, hasPrice, rentIn } from './prices.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -56,12 +56,14 @@ function readListing(document: MailDocument, card: Card): FoundListing {
   const rent = rentIn(texts);
   if (rent === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
+  const currency = rent.currency === undefined ? undefined : codeOf(rent.currency, new URL(sourceUrl).hostname);
+  if (rent.currency !== undefined && currency === undefined) return { kind: 'failed', reason: `${rent.currency} is the currency of several countries` };
   const read = NewProperty.safeParse({
     sourceId,
     sourceUrl,
     address,
     priceMonthly: rent.value,
-    currency: rent.currency,
+    currency,
     eircode: eircodeIn(address),
     // A fact that the mail lacks stays as it is known.
     beds: nearest(bedsIn),

@@ -1,44 +1,94 @@
 // Reads the rent for a month out of text: not what was asked before, what else is paid, or what a saved search allows. Pure.
 
-/** Signs and codes of currencies, each with its code. A `$` alone is the American one, behind other letters that of none. */
-const currencies: readonly (readonly [sign: RegExp, code: string])[] = [
-  [/€|\bEUR(?![a-z])|\beuros?\b/i, 'EUR'],
-  [/£|\bGBP(?![a-z])/i, 'GBP'],
-  [/\bCHF(?![a-z])/i, 'CHF'],
-  [/zł|\bPLN(?![a-z])/i, 'PLN'],
-  [/\bAU?\$|\bAUD(?![a-z])/i, 'AUD'],
-  [/\bCA?\$|\bCAD(?![a-z])/i, 'CAD'],
-  [/\bNZ\$|\bNZD(?![a-z])/i, 'NZD'],
-  [/\bR\$|\bBRL(?![a-z])/i, 'BRL'],
-  [/₹|\bINR(?![a-z])/i, 'INR'],
-  [/(?<![a-z])(?:US)?\$|\bUSD(?![a-z])/i, 'USD'],
+const { raw } = String;
+/** They stand beside their amount, since some are words of other languages, or names. */
+const codes = 'CZK|HUF|RON|TRY|SEK|NOK|DKK|ISK|BGN|RUB|UAH|ILS|KRW|JPY|HKD|TWD|SGD|MXN|ZAR';
+
+/** Signs of currencies, each with its code. A sign that several currencies have stands for itself, after those that are written out. */
+const currencies: readonly (readonly [sign: string, code: string])[] = [
+  [raw`€|\bEUR(?![a-z])|\beuros?\b`, 'EUR'],
+  [raw`£|\bGBP(?![a-z])`, 'GBP'],
+  [raw`\bCHF(?![a-z])|\bs?fr\.(?=\s?\d)`, 'CHF'],
+  [raw`zł|\bPLN(?![a-z])`, 'PLN'],
+  [raw`\bAU?\$|\bAUD(?![a-z])`, 'AUD'],
+  [raw`\bCA?\$|\bCAD(?![a-z])`, 'CAD'],
+  [raw`\bNZ\$|\bNZD(?![a-z])`, 'NZD'],
+  [raw`\bR\$|\bBRL(?![a-z])`, 'BRL'],
+  [raw`₹|\bINR(?![a-z])`, 'INR'],
+  [raw`\bUS\$|\bUSD(?![a-z])`, 'USD'],
+  ['₺', 'TRY'],
+  ['₽', 'RUB'],
+  ['₴', 'UAH'],
+  ['₪', 'ILS'],
+  ['₩', 'KRW'],
+  ['円', 'JPY'],
+  [raw`\bHK\$`, 'HKD'],
+  [raw`\bNT\$`, 'TWD'],
+  [raw`\bSG?\$`, 'SGD'],
+  [raw`\bMX\$|\$(?=\s?[\d,.]{3,10}\s?MXN\b)`, 'MXN'],
+  [raw`\bR\s?(?=\d{1,3}[\s,]?\d{3}(?!\d))`, 'ZAR'],
+  [raw`(?<![a-z])\$`, '$'],
+  ['¥', '¥'],
+  [raw`\bRs\.?(?=\s?\d)`, 'Rs'],
+  [raw`\bkr(?:\.|(?![a-zåäöæø]))`, 'kr'],
 ];
-const currency = `(?:${currencies.map(([sign]) => sign.source).join('|')})`;
+/** Words behind an amount, and their codes. */
+const words: Readonly<Record<string, string>> = { kč: 'CZK', ft: 'HUF', lei: 'RON', tl: 'TRY', лв: 'BGN', руб: 'RUB', рублей: 'RUB', грн: 'UAH' };
+const behind = raw`(?<=\d\s?|[-–]\s?|\d ezer )(?:${Object.keys(words).join('|')}|${codes})(?![\p{L}\d²])\.?`;
+const anyCurrency = new RegExp([behind, raw`\b(?:${codes})(?=\s?\d)`, ...currencies.map(([sign]) => `(${sign})`)].join('|'), 'giu');
+
+/** Currencies are replaced by a character for private use each: with all of their spellings the patterns below would take seconds to compile. */
+const names = [...new Set([...currencies.map(([, code]) => code), ...codes.split('|')])];
+const currency = raw`[\ue000-\ue0ff]`;
+const mark = (name: string | undefined) => String.fromCharCode(0xe000 + names.indexOf(name ?? ''));
+const markCurrencies = (text: string): string =>
+  text.replace(/[\ue000-\ue0ff]/g, ' ').replace(anyCurrency, (found: string, ...signs: unknown[]) => {
+    const sign = signs.slice(0, currencies.length).findIndex((one) => one !== undefined);
+    return mark(currencies[sign]?.[1] ?? words[found.toLowerCase().replace('.', '')] ?? found.toUpperCase().replace('.', ''));
+  });
+const nameAt = (text: string): string | undefined => names[(/[\ue000-\ue0ff]/.exec(text)?.[0].charCodeAt(0) ?? 0) - 0xe000];
+
+/** Signs that several countries have, by the end of the portal's host; `other` is what most mean by it. */
+const countries: Readonly<Record<string, { readonly other?: string; readonly [country: string]: string | undefined }>> = {
+  $: { other: 'USD', au: 'AUD', ca: 'CAD', nz: 'NZD', hk: 'HKD', sg: 'SGD', tw: 'TWD', mx: 'MXN', cl: 'CLP', co: 'COP', ar: 'ARS' },
+  kr: { se: 'SEK', no: 'NOK', dk: 'DKK', is: 'ISK' },
+  '¥': { other: 'JPY', cn: 'CNY' },
+  Rs: { other: 'INR', pk: 'PKR', lk: 'LKR', np: 'NPR', mu: 'MUR' },
+};
+
+/** The code of a currency; undefined for a sign that may be that of several countries. @param host that of the listing */
+export function codeOf(sign: string, host: string): string | undefined {
+  const codes = countries[sign];
+  return codes ? (codes[host.split('.').at(-1) ?? ''] ?? codes.other) : sign;
+}
 
 /** Three groups at most: without a bound, a row of numbers costs the square of its length. */
 const digits = String.raw`\d{1,3}(?:[,.\s'’]\d{3}){1,3}`;
 const whole = String.raw`(?<whole>${digits}|\d+)`;
-const cents = String.raw`(?<cents>[.,](?:\d{1,2}|-))?(?![.,]?\d)`;
+const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<times>\s?(?:(?:k|tys\.?|tis\.?|ezer|тыс\.?|тис\.?)(?!\p{L})|[万萬만]))?`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
 const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}|(?<![\d.,€£$])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
-const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|cc|hc)\b)?`;
-const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|/|p\.?/?)\s*`;
+const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?<![\d.,\ue000-\ue0ff])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
+const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|(?:kale )?huur|cc|hc)\b)?`;
+const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|za|pr\.?|på|în|в|на|/|p\.?/?)\s*`;
 const every = (unit: string, adverb: string) =>
   new RegExp(
-    String.raw`${amount}(?:${per}(?:${unit})|${kind}\s*\(?(?:${adverb})\b)|\b(?:${adverb}|(?:rent )?(?:per|pro|par|por|al) (?:${unit}))(?: rent| price)?[\s:|=]*${amount}`,
+    String.raw`${amount}(?:${per}(?:${unit})|${kind}\s*\(?(?:${adverb})(?!\p{L}))|(?<![\p{L}\d])(?:${adverb}|(?:rent )?(?:per|pro|par|por|al) (?:${unit}))(?: rent| price| leje| leie)?[\s:|=]*${amount}`,
     'giu',
   );
 const monthly = every(
-  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mois|mes|mês|mese|maand|mnd|miesiąc|mies|mc)(?!\p{L})`,
-  'monthly|monatlich|mtl|mensuel(?:s|les?)?|mensual(?:es)?|mensili?|mensal|mensais|maandelijks',
+  // A price for a square metre is none for a month.
+  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mt|mois|mes|mês|mese|maand|mnd|miesiąc|mies|m-?c|mån(?:ad(?:en)?)?|måned(?:en)?|md|kk|měs(?:íc)?|mesiac|hó(?:nap)?|lun[aă]|ay|mj(?:esec)?|mesec|μήνα?|месец|мес(?:яц)?|міс(?:яць)?|月|월|חודש)(?![\p{L}\d²])`,
+  'monthly|monatlich|mtl|mensuel(?:s|les?)?|mensual(?:es)?|mensili?|mensal|mensais|maandelijks|miesięcznie|měsíčně|mesačne|havi|havonta|lunar|aylık|månedligt?|månatligen|kuukaudessa|mjesečno|mesečno|μηνιαίως|ежемесячно|щомісяця|לחודש|月租|mes',
 );
-const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana)(?!\p{L})`, 'weekly|wöchentlich');
-const german = '(?:netto|brutto|gesamt|grund|kalt|warm)*miete';
-const labelBehind = String.raw`kalt|warm|${german}|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)`;
+const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana|vecka|uge|uke)(?!\p{L})`, 'weekly|wöchentlich');
+const german = '(?:netto|brutto|gesamt|grund|kalt|warm|monats)*miet(?:e|preis|zins)';
+const labelBehind = String.raw`kalt|warm|${german}|gesamtbelastung|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)|\+ ?czynsz`;
+const labels = `rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda|hyra|(?:hus|måneds)?lei?e|husleje|vuokra|nájem(?:né)?|nájomné|czynsz najmu|bérleti díj|chirie|kira|ενοίκιο|najam|наем|аренда|оренда|賃料|家賃|租金`;
+const behindLabel = String.raw`(?: ?\([^()\n]{1,20}\)| inkl\.? ?(?:nk|nebenkosten))?[\s:|=]*`;
 /** A rent without a period is that of a month; the word for it stands before, behind, or alone in the line below. */
 const labelled = new RegExp(
-  String.raw`\b(?:rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda)\b[\s:|=]*${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual|sqm|m²|m2\b|sq\.?\s?(?:ft|m)\b|square|person|room|head))` +
+  String.raw`(?<!\p{L})(?:${labels})(?!\p{L})${behindLabel}${amount}(?!\s*(?:per|a|/|pro|par|por|al)?\s*(?:night|day|year|annum|yearly|annual|sqm|m²|m2\b|sq\.?\s?(?:ft|m)\b|square|person|room|head))` +
     String.raw`|${amount}(?:[^\S\n]*\(?(?:${labelBehind})(?!\p{L})|[^\S\n]*\n[^\S\n]*(?:${german}|loyer)[^\S\n]*(?=\n|$))`,
   'giu',
 );
@@ -55,7 +105,7 @@ const isOther = new RegExp(
   'i',
 );
 
-const extras = String.raw`(?:parking|car ?park|garage|car ?space|stellplatz|tiefgarage|bills?|storage|service charges?|utilit(?:y|ies)|pets?|pet (?:fee|rent)|heating|electricity|gas|internet|broadband|wi-?fi|water|cleaning|gym|maintenance|management fees?|insurance|laundry|nebenkosten|heizkosten|charges)`;
+const extras = String.raw`(?:parking|car ?park|garage|car ?space|stellplatz|tiefgarage|bills?|storage|service charges?|utilit(?:y|ies)|pets?|pet (?:fee|rent)|heating|electricity|gas|internet|broadband|wi-?fi|water|cleaning|gym|maintenance|management fees?|insurance|laundry|nebenkosten|heizkosten|charges|czynsz|poplatky|media)`;
 const gap = String.raw`[^\S\n]*`;
 /** Before what else is paid, on its line. */
 const isExtra = new RegExp(
@@ -80,14 +130,15 @@ const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|
 /** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
 
-const anyCurrency = new RegExp(currency, 'i');
 /** Whether a text names an amount of money. */
-export const hasPrice = (text: string): boolean => anyCurrency.test(text) && /\d/.test(text);
+export const hasPrice = (text: string): boolean => nameAt(markCurrencies(text)) !== undefined && /\d/.test(text);
 
+/** `currency` is a code, or a sign that `codeOf` knows. */
 export type Rent = { readonly value: number; readonly currency: string | undefined };
 
 /** The first rent above 0: a month's, else a week's for as long as a month is, else one without a period. The first text that has one counts. */
-export function rentIn(texts: readonly string[]): Rent | undefined {
+export function rentIn(written: readonly string[]): Rent | undefined {
+  const texts = written.map(markCurrencies);
   const perWeek = () => {
     const week = firstIn(texts, weekly);
     return week && { ...week, value: Math.round((week.value * 5200) / 12) / 100 };
@@ -111,8 +162,8 @@ const isReducedBy = /\b(?:by|from|von|um)\s*$/i;
 
 function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
   return [...text.matchAll(pattern)].flatMap((match): Amount[] => {
-    const { index, 0: all, groups: { whole = '', cents = '', end = '0' } = {} } = match;
-    const [first, second] = [numberOf(`${whole}${cents}`), numberOf(end)];
+    const { index, 0: all, groups: { whole = '', cents = '', times = '', end = '0' } = {} } = match;
+    const [first, second] = [numberOf(`${whole}${cents}`) * factorOf(times.trim()), numberOf(end)];
     const before = text.slice(Math.max(index - 60, 0), index);
     const after = text.slice(index + all.length, index + all.length + 40);
     // No range goes down: the rent did.
@@ -122,12 +173,15 @@ function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
     const isBefore = !isChange && isOther.test(before);
     const isRent = value > 0 && !isBefore && !isExtra.test(before) && !isForExtra.test(after) && !isFormer.test(after) && next < value / 2;
     const isSure = !isBeside.test(before);
-    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: currencies.find(([sign]) => sign.test(all))?.[1] }] : [];
+    return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: nameAt(all) }] : [];
   });
 }
 
+/** `2.1k`, `180 ezer`, `8.5万`. */
+const factorOf = (written: string): number => (written === '' ? 1 : /[万萬만]/.test(written) ? 10_000 : 1000);
+
 /** Reads `1,850.50`, `1.850,50`, `1 850` and `1.850,-`. */
 function numberOf(written: string): number {
-  const [, digits = '', fraction = ''] = /^(.*?)(?:[.,](\d{1,2}|-)?)?$/.exec(written) ?? [];
-  return Number(`${digits.replaceAll(/\D/g, '')}.${fraction.replace('-', '')}0`);
+  const [, digits = '', fraction = ''] = /^(.*?)(?:[.,](\d{1,2}|[-–—]+)?)?$/.exec(written) ?? [];
+  return Number(`${digits.replaceAll(/\D/g, '')}.${fraction.replace(/\D+/, '')}0`);
 }

@@ -1,11 +1,11 @@
 // Facts of listings out of text: rents beside what else is paid, former prices, ranges, words for numbers, and other languages.
 import { expect } from 'chai';
 import { bathsIn, bedsIn, factsOf, typeOf } from '../../../../services/listings/mails/facts.ts';
-import { rentIn as rentInTexts } from '../../../../services/listings/mails/prices.ts';
+import { codeOf, hasPrice, rentIn as rentInTexts } from '../../../../services/listings/mails/prices.ts';
 import { expectLinearTime } from '../../../support/linear-time.ts';
 
 const rentIn = (text: string) => rentInTexts([factsOf(text)])?.value;
-const currencyIn = (text: string) => rentInTexts([factsOf(text)])?.currency;
+const currencyIn = (text: string, host = 'portal.example') => codeOf(rentInTexts([factsOf(text)])?.currency ?? '', host);
 const cases = <T>(title: (text: string, expected: T) => string, expected: Readonly<Record<string, T>>, read: (text: string) => T | undefined) => {
   for (const [text, value] of Object.entries(expected)) it(title(JSON.stringify(text), value), () => expect(read(text)).to.deep.equal(value));
 };
@@ -153,6 +153,18 @@ describe('rentIn', () => {
         'CHF 2’150.– / Monat': 2150,
         '2 500 zł / miesiąc': 2500,
         'Loyer : 900 €': 900,
+        '850 €/kk': 850,
+        '750 €/μήνα': 750,
+        'Chirie 450 €': 450,
+        'Månedlig leje 12.500 kr.': 12500,
+        '2 500 zł + czynsz: 600 zł/miesiąc': 2500,
+        'aylık 25.000 TL': 25000,
+        'Bérleti díj: 180 ezer Ft/hó': 180000,
+        '£2k pcm': 2000,
+        '€2.1k per month': 2100,
+        'Gesamtmiete (warm): 1.050,00 €': 1050,
+        '15,40 €/m² · 1.001 € Kaltmiete': 1001,
+        '45 000 ₽ в месяц': 45000,
       },
       rentIn,
     );
@@ -166,10 +178,8 @@ describe('rentIn', () => {
       'POA',
       '£350,000',
       'Kaution 2.400 €\nGarten',
-      '10.000 kr./md.',
-      'HK$18,000/month',
-      'S$3,500 per month',
-      '18,000 MX$ monthly',
+      '€15/m² per month',
+      '650 sq ft a month',
     ])
       it(`reads none in ${JSON.stringify(text)}`, () => expect(rentIn(text)).to.equal(undefined));
   });
@@ -190,9 +200,35 @@ describe('rentIn', () => {
         'R$ 1.950/mês': 'BRL',
         '2 500 zł/mc': 'PLN',
         '₹25,000/month': 'INR',
+        '15 000 Kč za měsíc': 'CZK',
+        '180.000 Ft / hó': 'HUF',
+        '1.800 lei/lună': 'RON',
+        '₺25.000 aylık': 'TRY',
+        '12,500 SEK per month': 'SEK',
+        'NOK 14,000 per month': 'NOK',
+        'HK$18,000/month': 'HKD',
+        'S$3,500 per month': 'SGD',
+        '18,000 MX$ monthly': 'MXN',
+        '$15,000 MXN/mes': 'MXN',
+        'R 12 500 per month': 'ZAR',
+        "Fr. 1'890.- pro Monat": 'CHF',
       },
-      currencyIn,
+      (text) => currencyIn(text),
     );
+    for (const [sign, host, code] of [
+      ['12 500 kr/mån', 'www.hemnet.se', 'SEK'],
+      ['10.000 kr./md.', 'www.boligportal.dk', 'DKK'],
+      ['kr 14 000,-/mnd', 'www.finn.no', 'NOK'],
+      ['12 500 kr/mån', 'portal.example', undefined],
+      ['$550 pw', 'www.domain.com.au', 'AUD'],
+      ['$2,300/mo', 'www.rentals.ca', 'CAD'],
+      ['US$2,300/mo', 'www.rentals.ca', 'USD'],
+      ['¥85,000/月', 'suumo.jp', 'JPY'],
+    ] as const)
+      it(`of several countries is ${code} in ${sign} of ${host}`, () => expect(currencyIn(sign, host)).to.equal(code));
+    it('is none in words that are spelt as a code', () => {
+      for (const text of ['Ron Byrne, 12 Main St', 'lei abita al 5', 'D02 X285', 'R93 AB12']) expect(hasPrice(text), text).to.equal(false);
+    });
   });
 
   it('takes linear time', async () => {
@@ -247,6 +283,18 @@ describe('beds and baths', () => {
       '1 Zimmer': [0, undefined],
       'appartement de deux pièces': [1, undefined],
       '1.850 Zimmer': [undefined, undefined],
+      'Zimmer: 3,5, Bäder: 1': [2, 1],
+      'Schlafzimmer\n2\nBadezimmer\n1': [2, 1],
+      'Habitaciones: 2 | Baños: 1': [2, 1],
+      '3½-Zimmerwohnung': [2, undefined],
+      '3 pokoje, 1 łazienka': [2, 1],
+      'byt 2+kk 45 m²': [1, undefined],
+      '3 værelser': [2, undefined],
+      '2 soverom, 1 bad': [2, 1],
+      '2-комнатная': [1, undefined],
+      '2 BHK flat': [2, undefined],
+      'Bed(s): 3': [3, undefined],
+      'Zimmer: 3 CHF': [2, undefined],
     },
     (text) => [bedsIn(factsOf(text)), bathsIn(factsOf(text))],
   );
@@ -264,8 +312,13 @@ describe('the type', () => {
       'duas casas de banho, uma casa de banho': undefined,
       'Casa Mia apartment': 'Apartment',
       'Maison Studio': 'Studio',
+      Dachgeschosswohnung: 'Apartment',
+      'Reihenhaus am Rathaus': 'House',
+      'mieszkanie na wynajem': 'Apartment',
+      'chambre en colocation': 'Shared',
     },
     typeOf,
   );
-  for (const text of ['Hausmann', 'Houses', 'Wohnungen', 'a room']) it(`is none in ${text}`, () => expect(typeOf(text)).to.equal(undefined));
+  for (const text of ['Hausmann', 'Nähe Krankenhaus', 'Houses', 'Wohnungen', 'a room'])
+    it(`is none in ${text}`, () => expect(typeOf(text)).to.equal(undefined));
 });

@@ -312,6 +312,11 @@ describe('parseAlertMail', () => {
       });
     }
 
+    it('in a sign of several countries has failed, where the portal tells of none', async () => {
+      const failed = await parse(alertMail({ html: card({ price: '12 500 kr per month' }) }));
+      expect(failed).to.deep.equal({ kind: 'failed', reason: 'kr is the currency of several countries' });
+    });
+
     it('above what is kept has failed, with the reason', async () => {
       const parsed = await parse(alertMail({ html: card({ price: '€100,000,000 per month' }) }));
       expect(parsed).to.deep.equal({ kind: 'failed', reason: 'priceMonthly must be at most 99999999.99' });
