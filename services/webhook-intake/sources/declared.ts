@@ -61,7 +61,8 @@ const isSignedHeader = ({ signed }: Hmac, header: string) => signed.toLowerCase(
 
 function lineOf({ payload, header }: SourceDelivery, place: Place): string | undefined {
   if (place.kind === 'value') return place.value;
-  return lineIn(place.kind === 'header' ? header(place.header) : pointerPath(place.pointer).reduce(step, payload));
+  const found = place.kind === 'header' ? header(place.header) : pointerPath(place.pointer).reduce(step, payload);
+  return lineIn(typeof found === 'boolean' ? String(found) : found);
 }
 
 /** A member of an object, or an element of a list by its number from 0. */

@@ -21,8 +21,8 @@ export const snyk: Source = {
     isKeyUnsigned: true,
     isFailure: countAt(payload, 'newIssues') > 0,
   }),
-  notice: (payload) => ({
-    title: `Snyk: ${lineAt(payload, 'project', 'name') ?? 'webhook ping'}`,
+  notice: (payload, header) => ({
+    title: `Snyk: ${lineAt(payload, 'project', 'name') ?? header('X-Snyk-Event') ?? 'event'}`,
     text: `${countAt(payload, 'newIssues')} new issues, ${countAt(payload, 'removedIssues')} removed`,
     url: urlAt(payload, 'project', 'browseUrl'),
   }),

@@ -22,7 +22,7 @@ export const vercel: Source = {
   read: ({ payload }) => ({
     event: lineAt(payload, 'type'),
     key: [lineAt(payload, 'id')],
-    isFailure: /\.(error|failed|attack|triggered|reached)$|-anomaly$/.test(lineAt(payload, 'type') ?? ''),
+    isFailure: /[.-](error|failed|attack|triggered|reached|aborted)$|-anomaly$/.test(lineAt(payload, 'type') ?? ''),
   }),
   notice: (payload) => ({
     title: `Vercel: ${lineAt(payload, 'type') ?? 'event'}`,

@@ -184,6 +184,7 @@ sources:
     secretsFrom: SECRETS
     verification: { by: token }
     event: /0/kind
+    failure: { at: /0/ok, is: ['false'] }
   - name: lab
     secretsFrom: SECRETS
     verification: { by: token, header: X-Lab-Token }
@@ -295,6 +296,11 @@ sources:
     expect(duplicateOf(await send('lists', body, { 'X-Source-Token': secret }))).to.equal(false);
     expect(duplicateOf(await send('lists', body, { 'X-Source-Token': secret }))).to.equal(true);
     expect((await stored()).map(({ event }) => event)).to.deep.equal(['opened']);
+  });
+
+  it('tell a failure by a member that is true or false', async () => {
+    for (const ok of [true, false]) await send('lists', JSON.stringify([{ kind: 'build', ok }]), { 'X-Source-Token': secret });
+    expect((await stored()).map(({ score }) => score)).to.deep.equal([4, 8]);
   });
 
   it('say in a refusal which setting has the secrets', async () => {

@@ -33,7 +33,7 @@ describe('direct sources', () => {
     expect(Object.values(sources).map(({ name }) => name)).to.have.members(names);
   });
 
-  const { deepsource, sentry, vercel, appveyor, uptimerobot } = sources;
+  const { deepsource, sentry, snyk, vercel, appveyor, uptimerobot } = sources;
   const others: readonly (readonly [source: Source, body: object, title: string, isFailure: boolean, resource?: string])[] = [
     [
       deepsource,
@@ -47,7 +47,9 @@ describe('direct sources', () => {
     [sentry, { action: 'root_cause_started', data: {} }, 'seer', false, 'seer'],
     [vercel, { type: 'firewall.attack', payload: {} }, 'firewall.attack', true],
     [vercel, { type: 'alerts.triggered', payload: {} }, 'alerts.triggered', true],
+    [vercel, { type: 'domain.renewal-failed', payload: {} }, 'domain.renewal-failed', true],
     [vercel, { type: 'project.renamed', payload: { project: { name: 'signals' } } }, 'project.renamed', false],
+    [snyk, { event: {} }, 'platform_event/v0', false, 'platform_event/v0'],
     [appveyor, { eventName: 'deployment_failure', eventData: { projectName: 'signals' } }, 'signals deployment_failure', true],
     [uptimerobot, { monitorFriendlyName: 'Signals', alertType: '3' }, 'Signals has a certificate that expires soon', true],
     [uptimerobot, { monitorFriendlyName: 'Signals', alertType: 4, alertTypeFriendlyName: 'Domain expiry' }, 'Signals has an alert: Domain expiry', true],
