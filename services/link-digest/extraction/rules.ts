@@ -63,6 +63,7 @@ const otherPlatforms: readonly Platform[] = [
   { hosts: ['hashnode.dev'], handles: [/^(?!www\.)([\w-]+)\.hashnode\.dev(?:\/|$)/], pages: [] },
   { hosts: ['beehiiv.com'], handles: [/^(?!(?:www|app|link\.mail)\.)([\w-]+)\.beehiiv\.com\/p\/./], pages: [/^www\.beehiiv\.com$/] },
   { hosts: ['buttondown.com', 'buttondown.email'], handles: [/^buttondown\.(?:com|email)\/([^/]+)\/archive\/./], pages: [] },
+  { hosts: ['ghost.io'], handles: [], pages: [/^(?:www\.)?ghost\.org$/] },
   { hosts: ['wordpress.com'], handles: [/^(?!www\.)([\w-]+)\.wordpress\.com\/./], pages: [] },
 ];
 
@@ -106,7 +107,7 @@ export const defaultRules: Rules = {
   senderTexts: [
     /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
     // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+)[.!?]?$/i,
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+)[.!?]?$/i,
   ],
   droppedPhrases:
     /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,

@@ -1,5 +1,5 @@
 // Unwraps links that mail services, security gateways and platforms put in the place of a link, where the wrapper carries its target. Pure: nothing is fetched.
-// A wrapper whose target only its server knows stays: those of Mailchimp, SendGrid, Klaviyo, beehiiv, HubSpot (since 2021), Mimecast and t.co.
+// A wrapper whose target only its server knows stays: those of Mailchimp, SendGrid, Klaviyo, most of beehiiv, HubSpot (since 2021), Mimecast and t.co.
 import { constants, inflateSync } from 'node:zlib';
 import { memberAt } from '../json.ts';
 
@@ -214,6 +214,7 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:click|track)\.pstmrk\.it\/\d(s?)\/([^/]+)/, target: ([, secure = '', encoded = '']) => `http${secure}://${decode(encoded)}` }, // Postmark
   { at: /^lnks\.gd\/l\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // GovDelivery
   { at: /^links\.govdelivery\.com(?::\d+)?\/track$/, target: (_, { search }) => /&&&\d+&&&(https?:\/\/.+)$/i.exec(search)?.[1] },
+  { at: /^flight\.beehiiv\.net\/v\d\/clicks\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // beehiiv, of sponsors
   { at: /^t\.sidekickopen\d*\.com\//, target: parameter('t') }, // HubSpot, until 2021
   { at: /^click\.icptrack\.com\/icp\/relay\.php$/, target: parameter('destination') }, // iContact
   { at: /\/(aHR0c[\w%+=-]{8,})(?:\/|$)/, target: base64 }, // Kit, Mailjet, Sailthru: base64 of `http…` as a segment of the path

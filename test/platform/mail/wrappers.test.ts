@@ -94,6 +94,7 @@ const wrapping: Readonly<Record<string, (url: string) => string>> = {
   'Mandrill, older': (url) => `http://mandrillapp.com/track/click.php?u=1&id=x&url=${encode(url)}&url_id=y`,
   ActiveCampaign: (url) => `https://team.activehosted.com/Prod/link-tracker?redirectUrl=${encode(base64(url))}&sig=x&iat=1&a=2`,
   Drip: (url) => `https://news.dripemail2.com/c/eyJhbGciOiJIUzI1NiJ9.${json({ aud: 'detour', sub: 'detour_link', url })}.c2ln`,
+  'beehiiv, of sponsors': (url) => `https://flight.beehiiv.net/v2/clicks/eyJhbGciOiJIUzI1NiJ9.${json({ url, post_id: 'x' })}.c2ln`,
   Mailtrack: (url) => `https://mailtrack.io/trace/link/9f3a?url=${encode(url)}&userId=1&signature=x`,
   Mailgun: (url) =>
     `https://email.mg.news.example/c/${deflateSync(new URLSearchParams({ h: 'abc', l: url, r: 'reader@a.example' }).toString()).toString('base64url')}`,

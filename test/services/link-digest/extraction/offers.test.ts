@@ -19,7 +19,7 @@ describe('links behind a click counter', () => {
     English: [
       ...['Unsubscribe me', 'unsubscribe from all', 'No longer want to receive these emails?', 'Having trouble viewing this email?'],
       ...['Trouble viewing this email? Click here', 'Why did I get this?', 'Add us to your address book', 'Change email address', 'Forward to a friend'],
-      ...['Forward this email', 'Help Center', 'FAQ', 'Report abuse', 'Share on Facebook', 'Follow us', 'Tweet'],
+      ...['Forward this email', 'Help Center', 'FAQ', 'Report abuse', 'Share on Facebook', 'More like this', 'Less like this', 'Follow us', 'Tweet'],
       ...['Upgrade to paid', 'Leave a comment', 'Give a gift subscription', 'Powered by beehiiv', 'Sent with Kit', 'One-click unsubscribe', 'Restack'],
     ],
     German: [
