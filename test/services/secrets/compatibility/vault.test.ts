@@ -40,6 +40,14 @@ describe('reads in the form of Vault', () => {
     }
   });
 
+  it('takes the key as a bearer token, also beside an empty X-Vault-Token', async () => {
+    const value = await put('a');
+    for (const empty of [{}, { 'X-Vault-Token': '' }]) {
+      const headers = { Authorization: `Bearer ${application.key}`, ...empty };
+      expect((await call(running.url, { path: '/v1/local/data/a', headers })).body).to.have.nested.property('data.data.value', value);
+    }
+  });
+
   it('reads names with slashes, spaces and colons', async () => {
     for (const [name, path] of [
       ['team/db', 'team/db'],
