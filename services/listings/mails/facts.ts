@@ -44,8 +44,7 @@ const label = new RegExp(
 );
 const startsWithLabel = new RegExp(String.raw`^\D*(?:\b(?:bed|bath)|(?<!\p{L})(?:${roomLabel})\s*[:=|])`, 'iu');
 /** `Beds: 2, Baths: 1` is a list of labels where no number stands before the first of them. */
-const countFirst = (line: string): string =>
-  startsWithLabel.test(line) ? line.replace(label, (_, bed: string, beds: string, room: string, rooms: string) => `${beds ?? rooms} ${bed ?? room}`) : line;
+const countFirst = (line: string): string => (startsWithLabel.test(line) ? line.replace(label, '$2$4 $1$3') : line);
 
 // The second half of an eircode has a digit: `D02 year` is none.
 export const eircodeInText = /\b(?:[a-z]\d{2}|d6w) ?(?=[a-z]{0,3}\d)[a-z\d]{4}\b/gi;

@@ -4,7 +4,7 @@ const { raw } = String;
 /** They stand beside their amount, since some are words of other languages, or names. */
 const codes = 'CZK|HUF|RON|TRY|SEK|NOK|DKK|ISK|BGN|RUB|UAH|ILS|KRW|JPY|HKD|TWD|SGD|MXN|ZAR';
 
-/** Signs of currencies, each with its code. A sign that several currencies have stands for itself, after those that are written out. */
+/** Signs of currencies, each with its code. A sign that several currencies have is its own name, and follows those that are written out. */
 const currencies: readonly (readonly [sign: string, code: string])[] = [
   [raw`€|\bEUR(?![a-z])|\beuros?\b`, 'EUR'],
   [raw`£|\bGBP(?![a-z])`, 'GBP'],

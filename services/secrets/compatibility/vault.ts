@@ -28,7 +28,7 @@ const refusals: RefusalForm = {
 const permissionDenied = () => Common.forbidden();
 
 const tokenIn = (headers: IncomingHttpHeaders): string =>
-  headers['x-vault-token']?.toString() || (/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+  [headers['x-vault-token']?.toString(), /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]].find(Boolean) ?? '';
 
 /** The hash that the application is found by. @throws Problem 403 where there is no token, or one that is not valid */
 async function hashIn(reader: SecretReader, headers: IncomingHttpHeaders): Promise<Buffer> {
