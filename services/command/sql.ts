@@ -18,7 +18,7 @@ const widestCell = 60;
 /** The table needs all its rows at once, in the memory of a service's container. */
 export const mostRows = 1000;
 
-/** By SQLSTATE */
+/** By SQLSTATE. */
 const remedies: ReadonlyMap<string, string> = new Map([
   ['25006', 'give --write to allow it'],
   ['42P01', 'name its schema, too, as "select schemaname, tablename from pg_tables" lists them'],

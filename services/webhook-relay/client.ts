@@ -1,6 +1,6 @@
 // Readings of the relay's answers that several programs need. When the quota of each connection will be full: the traffic of the last days, put on one
-import { dayMs, hourMs } from '../platform/time.ts';
 // connection after another as the relay does.
+import { dayMs, hourMs } from '../platform/time.ts';
 
 export type Quota = {
   readonly name: string;
