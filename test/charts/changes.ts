@@ -100,6 +100,8 @@ const changes: Readonly<Record<string, Change>> = {
   'rabbitmq.persistence.retentionPolicy': { to: { whenDeleted: 'Delete' } },
   'backup.persistence.accessModes': { to: ['ReadWriteMany'] },
   'services.webhook-intake.paths': { to: ['/sentry'], beside: ingress },
+  'services.webhook-intake.notificationRules': { to: 'rules: []' },
+  'services.webhook-intake.sources': { to: 'sources: []' },
   'services.webhook-intake.workers.service': { to: { replicas: 2 } },
   'services.webhook-intake.workers.database-service': { to: { replicas: 2 } },
   'services.webhook-intake.workers.cleanup.kind': { to: 'Deployment' },
