@@ -92,12 +92,7 @@ const places = resource({
 const placeLink = (locale: Locale, cluster: Cluster, shown: Shown): VNode =>
   h(
     'a',
-    {
-      class: cluster.count === 1 ? 'single' : 'several',
-      href: hrefOf(cluster, shown),
-      'aria-label': labelOf(locale, cluster),
-      title: labelOf(locale, cluster),
-    },
+    { class: cluster.count === 1 ? 'single' : 'several', href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) },
     cluster.count === 1 ? null : locale.format.compact(cluster.count),
   );
 
@@ -156,20 +151,9 @@ function drawing(locale: Locale, { clusters, counted }: Map, shown: Shown & { re
     h('title', { id: 'map-title' }, map.described(counted)),
     h('path', { class: 'land', d: outlineOf(shown.rings, place), transform: `scale(${pathStep})` }),
     // The smallest come last, above the others.
-    clusters.map((cluster) =>
-      h(
-        'a',
-        { href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) },
-        clusters.length <= mostTitled ? h('title', null, labelOf(locale, cluster)) : null,
-        dot(locale, cluster, place),
-        clusters.length <= mostPriced ? priceUnder(locale, cluster, place) : null,
-      ),
-    ),
+    clusters.map((cluster) => h('a', { href: hrefOf(cluster, shown), 'aria-label': labelOf(locale, cluster) }, dot(locale, cluster, place))),
   );
 }
-
-/** More titles would make the page too large, and more prices would cover one another. */
-const [mostTitled, mostPriced] = [60, 12];
 
 const radiusOf = (count: number) => (count === 1 ? 5 : Math.min(20, 7 + 2.4 * Math.log2(count)));
 
@@ -179,11 +163,6 @@ function dot({ format }: Locale, { count, longitude, latitude }: Cluster, place:
     h('circle', { cx: x, cy: y, r: radiusOf(count).toFixed(1), class: count === 1 ? 'single' : undefined }),
     count === 1 ? null : h('text', { x, y }, format.compact(count)),
   ];
-}
-
-function priceUnder({ format }: Locale, { count, longitude, latitude, minPrice, currency }: Cluster, place: Projection): VNode {
-  const y = place.y(latitude) + radiusOf(count) + 6;
-  return h('text', { class: 'price', x: place.x(longitude).toFixed(1), y: y.toFixed(1) }, format.money(minPrice, currency));
 }
 
 /** The place in words, and its rents. */

@@ -199,7 +199,6 @@ describe('console listings', () => {
         .to.include('6 listings in this part')
         .and.match(/<path class="land" d="M[^"]{3000}/);
       expect(text).to.match(new RegExp(`href="/listings/${running.idOf('cork')}"[^>]*>[^<]*Cork[^<]*</a></td><td class="number">€`));
-      expect(text, 'seen and said').to.match(/<title>5 Patrick Hill, Cork, rent €1,650<\/title><circle [^>]*><\/circle><text class="price" [^>]*>€1,650</);
       const [, closer = ''] = /<a href="(\/listings\/map\?[^"]*bbox=[^"]*)" aria-label="\d near [^"]+, rents from €/.exec(text) ?? [];
       expect((await browser.get(closer.replaceAll('&amp;', '&'))).text).to.match(/[2-5] listings in this part/);
     });
