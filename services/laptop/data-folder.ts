@@ -100,8 +100,9 @@ export async function credentials(
 export function parseCredentials(text: string, file: string): Readonly<Record<string, string>> {
   try {
     const entries = parseDotenv(text);
-    const faults = entries.flatMap(({ line }) => (hasQuotesInside(text, line) ? [{ line, says: 'quotes inside the value; put all of it in one pair' }] : []));
-    if (faults.length > 0) throw new DotenvError(faults);
+    const lines = text.split('\n');
+    const quoted = entries.filter(({ line }) => quotesInside.test(lines[line - 1] ?? ''));
+    if (quoted.length > 0) throw new DotenvError(quoted.map(({ line }) => ({ line, says: 'quotes inside the value; put all of it in one pair' })));
     return Object.fromEntries(entries.map(({ name, value }) => [name, value]));
   } catch (error) {
     throw error instanceof DotenvError ? new ConfigError(error.faults.map(({ line, says }) => `${file}, line ${line}: ${says}`)) : error;
@@ -109,7 +110,7 @@ export function parseCredentials(text: string, file: string): Readonly<Record<st
 }
 
 /** A list such as `new,'old'`, whose quotes would be part of the value here, and are dropped by a shell that reads the file. */
-const hasQuotesInside = (text: string, line: number) => /=[ \t]*[^ \t'"`#][^'"`#]*,[ \t]*(['"`]).*\1/.test(text.split('\n')[line - 1] ?? '');
+const quotesInside = /=[ \t]*[^ \t'"`#][^'"`#]*,[ \t]*(['"`]).*\1/;
 
 const namesServer = /^(DATABASE_URL|BROKER_URL_\d+|Broker__EnvironmentFile|Ingest__BrokerUrl)(_FILE)?$/;
 /** Only a command that reads such a setting is meant by it: a shell with the credentials of a laptop has `Jwt__Key`, too. */

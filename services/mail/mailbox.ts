@@ -3,7 +3,7 @@ import { describeError } from '../platform/errors.ts';
 import type { CheckResult } from '../platform/health.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { backOffMs, createWakeUp, sleepUntil } from '../platform/time.ts';
+import { backOffMs, createWakeUp, dayMs, sleepUntil } from '../platform/time.ts';
 import type { MailConfig, Route } from './config.ts';
 import { type Folder, openFolder } from './folder.ts';
 import type { Ingest, Outcome } from './ingest.ts';
@@ -16,7 +16,6 @@ type MailboxParts = {
   readonly metrics: Metrics;
 };
 
-const day = 86_400_000;
 /** Folders are searched this often without any notice of the server. */
 const searchMs = 5 * 60_000;
 /** After a connection that lasted this long the pauses begin anew; before it each is longer, as a server that refuses each mail would be asked every second. */
@@ -101,7 +100,7 @@ function createTaking({ config: { sinceDays, maxMailBytes }, ingest, clock, log 
 
   /** Hands over every mail that was not taken, oldest first. @returns why it ended early */
   async function takeAll(folder: Folder, route: Route, stopping: AbortSignal): Promise<Unavailable | undefined> {
-    for (const uid of await folder.untaken(new Date(clock().getTime() - sinceDays * day))) {
+    for (const uid of await folder.untaken(new Date(clock().getTime() - sinceDays * dayMs))) {
       if (stopping.aborted) return undefined;
       const waiting = await takeMail(folder, route, uid);
       if (waiting) return waiting;

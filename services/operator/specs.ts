@@ -1,4 +1,5 @@
 // The specs of objects, read once for each version of an object.
+import { hourMs } from '../platform/time.ts';
 import type { z } from 'zod';
 import type { KubeObject } from './cluster/cluster.ts';
 import { keyText } from './secrets.ts';
@@ -29,7 +30,7 @@ export const createReferring =
       return spec !== undefined && isMeant(spec) ? [keyText(object.metadata)] : [];
     });
 
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000 };
+const unitMs: Readonly<Record<string, number>> = { h: hourMs, m: 60_000, s: 1000 };
 
 /** `1h30m` in milliseconds. */
 export const durationMs = (duration: string): number =>

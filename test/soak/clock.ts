@@ -12,10 +12,9 @@ export type Clock = {
 
 const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
 
-/** Undefined where `faketime` is not installed. */
-export const createClock = library === undefined ? undefined : () => clockBy(library);
-
-function clockBy(library: string): Clock {
+/** @returns undefined where `faketime` is not installed */
+export function createClock(): Clock | undefined {
+  if (library === undefined) return undefined;
   const file = join(temporaryDirectory('clock'), 'offset');
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}`);
   set(0);

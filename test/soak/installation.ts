@@ -87,7 +87,7 @@ export async function startInstallation({ broker, webhookUrl, onEnd }: Options):
     const metricsPort = await freePort();
     const isSmall = name === 'webhook-relay-1' && smallDisk !== undefined;
     const FailedPayloads__Directory = isSmall ? smallDisk.directory : temporaryDirectory('spool');
-    const clock = createClock?.();
+    const clock = createClock();
     const env = { ...settings, ...clock?.env, PORT: String(port), METRICS_PORT: String(metricsPort), FailedPayloads__Directory };
     const slot = createSlot({
       name,

@@ -9,7 +9,6 @@ import { every, sleepUntil } from '../../services/platform/time.ts';
 import { ingestTopology } from '../../services/link-digest/ingest/queue.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { closeAll } from '../support/end-of-run.ts';
-import { createClock } from './clock.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { type Installation, startInstallation } from './installation.ts';
 import { type Load, runLoad } from './load.ts';
@@ -131,7 +130,7 @@ async function run(): Promise<readonly string[]> {
   };
   const installation = await startInstallation({ broker, webhookUrl: receiver.url, onEnd });
   if (!installation.smallDisk) say('this user may not mount a small disk: no disk is full in this run');
-  if (!createClock) say("Debian's faketime is not installed: no clock is stepped in this run");
+  if (installation.slots.every(({ clock }) => !clock)) say("Debian's faketime is not installed: no clock is stepped in this run");
   const over = new AbortController();
   const stopped = new AbortController();
   try {

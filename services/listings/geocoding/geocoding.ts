@@ -17,7 +17,7 @@ export type GeocodingParts = {
 };
 
 const listingsPerRun = 20;
-const missBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
+const missBackOff = { firstMs: 60_000, longestMs: dayMs };
 /** After this many consecutive requests without a usable answer the geocoder counts as away until the next run. */
 const mostFailures = 3;
 const outcomes = ['cached', 'found', 'missing', 'failed', 'refused'] as const;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { describeError } from '../../platform/errors.ts';
 import { version } from '../../platform/version.ts';
+import { dayMs } from '../../platform/time.ts';
 
 export type Place = { readonly address: string; readonly eircode: string | null };
 
@@ -153,7 +154,7 @@ async function readBody(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-const longestRetryAfterMs = 86_400_000;
+const longestRetryAfterMs = dayMs;
 
 /** Seconds or a date, RFC 9110 section 10.2.3; 0 when there is none. */
 function readRetryAfter(text: string | null): number {

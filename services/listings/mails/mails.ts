@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { Common } from '../../platform/problem.ts';
 import { Id } from '../../platform/schema.ts';
-import { backOffMs } from '../../platform/time.ts';
+import { backOffMs, dayMs } from '../../platform/time.ts';
 import type { NewProperty, Upserted } from '../new-property.ts';
 import type { BoundedParser } from './bounded-parser.ts';
 import type { AlertMail } from './parser.ts';
@@ -58,7 +58,7 @@ export type Mails = ReturnType<typeof createMails>;
 
 /** Longer than the wait for the parser and the parsing together. */
 const leaseMs = 5 * 60_000;
-const failureBackOff = { firstMs: 60_000, longestMs: 86_400_000 };
+const failureBackOff = { firstMs: 60_000, longestMs: dayMs };
 const mailsPerRun = 20;
 
 export function createMails({ store, ingest, parse, clock, log, metrics }: MailsParts) {

@@ -1,7 +1,7 @@
 // The schemas of the overview of secrets: applications, coverage of environments, what expires, reads by day, and the audit. None has a value.
 import { z } from 'zod';
 import { encodeCursor, queryBoolean, queryChoice, queryCursor, queryInteger, textFor, Timestamp, TimestampInput } from '../../platform/schema.ts';
-import { dayMs } from '../../platform/time.ts';
+import { dayMs, hourMs } from '../../platform/time.ts';
 import { CursorName, Limit, Name, Next } from '../contract.ts';
 
 /** A part of a name, in any case. */
@@ -100,7 +100,7 @@ export const Coverage = z
   .object({ items: z.array(CoveredSecret).describe('The secrets, by name'), next: Next })
   .meta({ id: 'Coverage', description: 'A page of the secrets of an application, in all its environments.' });
 
-const units: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000 };
+const units: Readonly<Record<string, number>> = { d: dayMs, h: hourMs, m: 60_000 };
 
 /** `30d`, `12h`, `90m`; milliseconds. */
 function readDuration(text: string): number | undefined {

@@ -4,6 +4,7 @@ import { forgeOfKind, inGithubForm } from '../../forges/forges.ts';
 import { idOf, type JsonObject, textAt, timeAt } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
+import { dayMs } from '../../platform/time.ts';
 import { finishDelivery, writeChanges } from '../typed/store.ts';
 import { typedTables } from '../typed/tables.ts';
 import type { ForgeEvent, TypedTable } from '../typed/typed-table.ts';
@@ -22,11 +23,11 @@ export type ReconcileParts = {
 };
 
 /** The first time objects of this age are listed. */
-const firstMs = 30 * 86_400_000;
+const firstMs = 30 * dayMs;
 /** Clocks of forge and database differ. */
 const overlapMs = 10 * 60_000;
 /** Runs have no time of change in the API: those that began so long before are listed again, since they may have ended. */
-const runsMs = 86_400_000;
+const runsMs = dayMs;
 
 type Repository = { readonly repositoryId: string; readonly name: string; readonly reconciledAt: Date | null };
 

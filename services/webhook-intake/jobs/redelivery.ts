@@ -1,9 +1,10 @@
 // Deliveries that failed are asked for again through the forge's API, as the forge never retries by itself.
+import { dayMs } from '../../platform/time.ts';
 import { type Attempt, type ForgeApi, RateLimited } from './forge-api.ts';
 import type { Counts } from './runner.ts';
 
 /** The forge redelivers for three days. */
-const longestMs = 3 * 86_400_000;
+const longestMs = 3 * dayMs;
 /** Doubled with each attempt, so that six of them are five hours: what is refused every time is not asked for all along. */
 const firstPauseMs = 10 * 60_000;
 const mostAttempts = 6;

@@ -4,6 +4,7 @@ import { h, type VNode } from '../../view/elements.ts';
 import { Environment } from '../../../secrets/contract.ts';
 import { Coverage, type CoveredSecret } from '../../../secrets/overview/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
+import { dayMs } from '../../../platform/time.ts';
 import { action, type Visit } from '../../pages.ts';
 import { chips, filterForm } from '../../view/filters.ts';
 import { type Faults, field, form } from '../../view/forms.ts';
@@ -22,7 +23,7 @@ type Place = Covered['environments'][number];
 
 type Asked = Pick<PartQuery, 'q' | 'lacking' | 'after'> & { readonly faults?: Faults };
 
-const soonMs = 30 * 86_400_000;
+const soonMs = 30 * dayMs;
 
 /** @param faults of the form for an environment, which came back */
 export async function matrixPart(visit: Visit, app: string, { q, lacking, after, faults }: Asked): Promise<readonly VNode[]> {

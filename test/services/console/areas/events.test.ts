@@ -7,7 +7,7 @@ import { eventually } from '../../../support/wait.ts';
 import { issue, pullRequest } from '../../webhook-intake/dashboard/ground.ts';
 import { examples } from '../../webhook-intake/deliveries.ts';
 import { useConsole } from '../service.ts';
-import { startIntake, type TestIntake } from './intake.ts';
+import { opened, rowsIn, startIntake, type TestIntake } from './intake.ts';
 
 const hostile = '<script>alert(1)<b>"><img src=x onerror=alert(2)>\'';
 const example = (event: string, action?: string) => {
@@ -25,17 +25,6 @@ describe('console events', () => {
   });
   beforeEach(() => intake.database.empty());
   after(() => intake.close());
-
-  const opened = (number: number, title = `Issue ${number}`, about: object = {}) => ({
-    event: 'issues',
-    payload: issue(number, { title, html_url: `https://github.com/railway/signals/issues/${number}` }, about),
-    deliveryId: `delivery-${number}`,
-  });
-  const idOf = async (deliveryId: string): Promise<string> => {
-    const [row] = await intake.database.rows<{ id: string }>('select id from events where delivery_id = $1', [deliveryId]);
-    return row?.id ?? '';
-  };
-  const rowsIn = (text: string) => [...text.matchAll(/data-row="([^"]+)"/g)].map(([, id]) => id);
 
   describe('GET /events', () => {
     it('says how to fill an empty log, and offers to clear filters that match nothing', async () => {
@@ -61,7 +50,7 @@ describe('console events', () => {
         'deliveryId=pull',
         'event=pull_request&action=opened&repository=Railway%2FSignals&sender=stationmaster',
       ])
-        expect(rowsIn((await browser.get(`/events?${query}`)).text), query).to.deep.equal([await idOf('pull')]);
+        expect(rowsIn((await browser.get(`/events?${query}`)).text), query).to.deep.equal([await intake.idOf('pull')]);
       expect((await browser.get('/events?event=pull_request')).text)
         .to.include('aria-current="true"')
         .and.to.include('href="/events"');
@@ -100,7 +89,7 @@ describe('console events', () => {
       const { text } = await browser.get('/events?event=issues');
       expect(rowsIn(text)).to.have.length(50);
       const [, next = ''] = /href="([^"]+)"[^>]* rel="next"/.exec(text) ?? [];
-      expect(rowsIn((await browser.get(next.replaceAll('&amp;', '&'))).text)).to.deep.equal([await idOf('delivery-51')]);
+      expect(rowsIn((await browser.get(next.replaceAll('&amp;', '&'))).text)).to.deep.equal([await intake.idOf('delivery-51')]);
     });
 
     it('plots deliveries of a day or of thirty', async () => {
@@ -119,7 +108,7 @@ describe('console events', () => {
       const about = { repository: { id: 5, name: hostile, full_name: `me/${hostile}`, owner: { login: hostile } }, sender: { id: 1, login: hostile } };
       await intake.deliver([opened(7, hostile, about)]);
       const browser = await console.loggedIn();
-      const id = await idOf('delivery-7');
+      const id = await intake.idOf('delivery-7');
       for (const path of [
         '/events',
         `/events?q=${encodeURIComponent(hostile)}`,
@@ -142,27 +131,27 @@ describe('console events', () => {
   describe('GET /events/{id}', () => {
     it('shows summary, payload, headers, curl, and the pages of the forge', async () => {
       await intake.deliver([opened(7, "It's red")]);
-      const { text } = await (await console.loggedIn()).get(`/events/${await idOf('delivery-7')}`);
+      const { text } = await (await console.loggedIn()).get(`/events/${await intake.idOf('delivery-7')}`);
       expect(text).to.include('href="https://github.com/railway/signals/issues/7"').and.to.include('X-GitHub-Event: issues').and.to.include('x-delivery-id');
       expect(text, 'quoted for a shell').to.include(String.raw`It'\''s red`);
     });
 
     it('makes no link of an address that is no page', async () => {
       await intake.deliver([{ event: 'issues', payload: issue(7, { html_url: 'javascript:alert(1)' }), deliveryId: 'x' }]);
-      expect((await (await console.loggedIn()).get(`/events/${await idOf('x')}`)).text).not.to.include('href="javascript:');
+      expect((await (await console.loggedIn()).get(`/events/${await intake.idOf('x')}`)).text).not.to.include('href="javascript:');
     });
 
     it('finds members of the payload by name and by value', async () => {
       await intake.deliver([opened(7, 'Signals stay red')]);
       const browser = await console.loggedIn();
-      const { text } = await browser.get(`/events/${await idOf('delivery-7')}?find=stay`);
+      const { text } = await browser.get(`/events/${await intake.idOf('delivery-7')}?find=stay`);
       expect(text).to.include('1 member found').and.to.include('issue.title');
-      expect((await browser.get(`/events/${await idOf('delivery-7')}?find=zebra`)).text).to.include('Nothing in the payload holds');
+      expect((await browser.get(`/events/${await intake.idOf('delivery-7')}?find=zebra`)).text).to.include('Nothing in the payload holds');
     });
 
     it('hands out the payload as the bytes that were received', async () => {
       await intake.deliver([opened(7)]);
-      const { status, headers, text } = await (await console.loggedIn()).get(`/events/${await idOf('delivery-7')}/payload`);
+      const { status, headers, text } = await (await console.loggedIn()).get(`/events/${await intake.idOf('delivery-7')}/payload`);
       expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
       expect(headers.get('content-security-policy')).to.include("default-src 'none'");
       expect(JSON.parse(text)).to.deep.equal(opened(7).payload);
@@ -171,11 +160,11 @@ describe('console events', () => {
     it('shows a page where the payload is too large, or gone', async () => {
       await intake.deliver([opened(7, 'x'.repeat(600_000)), opened(8)]);
       const browser = await console.loggedIn();
-      const large = await browser.get(`/events/${await idOf('delivery-7')}`);
+      const large = await browser.get(`/events/${await intake.idOf('delivery-7')}`);
       expect(large.text).to.include('too much for a page');
       expect(large.text.length).to.be.below(200_000);
       await intake.database.rows('truncate event_payloads');
-      expect((await browser.get(`/events/${await idOf('delivery-8')}`)).text).to.include('was deleted when its retention was over');
+      expect((await browser.get(`/events/${await intake.idOf('delivery-8')}`)).text).to.include('was deleted when its retention was over');
     });
 
     it('answers 404 for what is not there', async () => {
@@ -187,7 +176,7 @@ describe('console events', () => {
   describe('POST /events/{id}/replay and /redeliver', () => {
     it('replays, says so, and records it', async () => {
       await intake.deliver([opened(7)]);
-      const id = await idOf('delivery-7');
+      const id = await intake.idOf('delivery-7');
       const browser = await console.loggedIn();
       const { status, text } = await browser.act(`/events/${id}/replay`, { notify: 'false' });
       expect(status, text).to.equal(200);
@@ -206,14 +195,14 @@ describe('console events', () => {
     it('leads to the runs those alone who may see them', async () => {
       await intake.deliver([opened(7)]);
       const browser = await console.personWith({ events: 'editor' });
-      const { text } = await browser.act(`/events/${await idOf('delivery-7')}/replay`);
+      const { text } = await browser.act(`/events/${await intake.idOf('delivery-7')}/replay`);
       expect(JSON.parse(text).link).to.equal(null);
     });
 
     it('says why the forge cannot be asked to deliver again', async () => {
       await intake.deliver([opened(7)]);
       const browser = await console.loggedIn();
-      const path = `/events/${await idOf('delivery-7')}`;
+      const path = `/events/${await intake.idOf('delivery-7')}`;
       expect((await browser.get(path)).text)
         .to.include('/replay"')
         .and.not.include('/redeliver"');
@@ -223,7 +212,7 @@ describe('console events', () => {
 
     it('shows a reader no button, and takes no change from one', async () => {
       await intake.deliver([opened(7)]);
-      const id = await idOf('delivery-7');
+      const id = await intake.idOf('delivery-7');
       const browser = await console.personWith({ events: 'reader' });
       expect((await browser.get(`/events/${id}`)).text).not.to.include('/replay');
       expect((await browser.post(`/events/${id}/replay`)).status).to.equal(403);
@@ -235,7 +224,7 @@ describe('console events', () => {
       await intake.deliver([opened(7)]);
       const browser = await console.loggedIn();
       const { text } = await browser.get('/trace/delivery-7');
-      for (const step of ['Received', 'Stored', 'In the lists', `/events/${await idOf('delivery-7')}`]) expect(text, step).to.include(step);
+      for (const step of ['Received', 'Stored', 'In the lists', `/events/${await intake.idOf('delivery-7')}`]) expect(text, step).to.include(step);
       expect((await browser.get('/trace/unheard%2Fof')).text).to.include('it never arrived');
     });
 

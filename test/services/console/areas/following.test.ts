@@ -1,9 +1,9 @@
 // Lists that follow the event log, on a real intake.
 import { expect } from 'chai';
 import { eventually } from '../../../support/wait.ts';
-import { issue, pullRequest } from '../../webhook-intake/dashboard/ground.ts';
+import { pullRequest } from '../../webhook-intake/dashboard/ground.ts';
 import { type Browser, useConsole } from '../service.ts';
-import { startIntake, type TestIntake } from './intake.ts';
+import { opened, rowsIn, startIntake, type TestIntake } from './intake.ts';
 
 describe('GET /events/follow', () => {
   let intake: TestIntake;
@@ -14,17 +14,6 @@ describe('GET /events/follow', () => {
   });
   beforeEach(() => intake.database.empty());
   after(() => intake.close());
-
-  const opened = (number: number, title = `Issue ${number}`) => ({
-    event: 'issues',
-    payload: issue(number, { title, html_url: `https://github.com/railway/signals/issues/${number}` }),
-    deliveryId: `delivery-${number}`,
-  });
-  const idOf = async (deliveryId: string): Promise<string> => {
-    const [row] = await intake.database.rows<{ id: string }>('select id from events where delivery_id = $1', [deliveryId]);
-    return row?.id ?? '';
-  };
-  const rowsIn = (text: string) => [...text.matchAll(/data-row="([^"]+)"/g)].map(([, id]) => id);
 
   type Stream = { readonly status: number; text: string; readonly isOver: boolean; close(): void };
   const streams: Stream[] = [];
@@ -64,22 +53,22 @@ describe('GET /events/follow', () => {
     const since = sinceIn((await browser.get('/events')).text);
     await intake.deliver([opened(1)]);
     const stream = await follow(browser, `?since=${since}`);
-    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
+    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await intake.idOf('delivery-1')]));
     await intake.deliver([opened(2)]);
-    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1'), await idOf('delivery-2')]));
+    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await intake.idOf('delivery-1'), await intake.idOf('delivery-2')]));
     stream.close();
     await intake.deliver([opened(3)]);
     const again = await follow(browser, `?since=${since}`, { 'Last-Event-ID': lastIdOf(stream) });
-    await eventually(async () => expect(idsOf(again)).to.deep.equal([await idOf('delivery-3')]));
+    await eventually(async () => expect(idsOf(again)).to.deep.equal([await intake.idOf('delivery-3')]));
     const byScript = await follow(browser, `?since=${since}&lastEventId=${lastIdOf(stream)}`);
-    await eventually(async () => expect(idsOf(byScript)).to.deep.equal([await idOf('delivery-3')]));
+    await eventually(async () => expect(idsOf(byScript)).to.deep.equal([await intake.idOf('delivery-3')]));
   });
 
   it('brings only what passes the filters', async () => {
     const browser = await console.loggedIn();
     const stream = await follow(browser, `?event=pull_request&q=CHÁNGE`);
     await intake.deliver([opened(1), { event: 'pull_request', payload: pullRequest(2), deliveryId: 'pull' }]);
-    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('pull')]));
+    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await intake.idOf('pull')]));
   });
 
   it('finds words as the list does, whatever their marks and forms', async () => {
@@ -87,8 +76,8 @@ describe('GET /events/follow', () => {
     const query = `?q=${encodeURIComponent("don't find")}`;
     const stream = await follow(browser, query);
     await intake.deliver([opened(1, 'Signals don’t ﬁnd Łódź'), opened(2)]);
-    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
-    expect(rowsIn((await browser.get(`/events${query}`)).text)).to.deep.equal([await idOf('delivery-1')]);
+    await eventually(async () => expect(idsOf(stream)).to.deep.equal([await intake.idOf('delivery-1')]));
+    expect(rowsIn((await browser.get(`/events${query}`)).text)).to.deep.equal([await intake.idOf('delivery-1')]);
   });
 
   it('asks the intake once, however many lists follow, and not while none does', async () => {
@@ -98,7 +87,7 @@ describe('GET /events/follow', () => {
     const five = await Promise.all(Array.from({ length: 5 }, () => follow(browser)));
     await eventually(() => expect(polls()).to.equal(1));
     await intake.deliver([opened(1)]);
-    for (const stream of five) await eventually(async () => expect(idsOf(stream)).to.deep.equal([await idOf('delivery-1')]));
+    for (const stream of five) await eventually(async () => expect(idsOf(stream)).to.deep.equal([await intake.idOf('delivery-1')]));
     await eventually(() => expect(polls()).to.equal(1));
     five.forEach((stream) => stream.close());
     await eventually(() => expect(polls()).to.equal(0));
