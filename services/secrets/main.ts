@@ -27,7 +27,9 @@ async function start({ log, metrics, health, lifecycle, listen }: Runtime, confi
   const writeDatabase = open('write database', { maxConnections: 10, lockMs: 2000 });
   health.addCheck('schema', await createSchemaCheck(database, migrations));
   const apiServer = config.serviceAccounts === 'on' ? await connectApiServer({ lifecycle }) : undefined;
-  await listen(createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, apiServer }), config.port);
+  await listen(createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, apiServer }), config.port, {
+    takesList: config.vault === 'on',
+  });
 }
 
 export const deployable: Deployable<SecretsConfig> = {

@@ -20,6 +20,8 @@ export type ListenOptions = {
   readonly drainMs?: number;
   /** A whole request, head and body, must have arrived within it. */
   readonly requestMs?: number;
+  /** Whether the method LIST is taken, as GET with `list=true`: clients of Vault list by it. */
+  readonly takesList?: boolean;
   /** How long a body is read on after its answer, where the connection ends with that answer. */
   readonly lingerMs?: number;
 };
@@ -30,7 +32,7 @@ const lingerSilenceMs = 5000;
 
 export async function listen(
   handle: RequestListener,
-  { port, host, drainMs = 12_000, requestMs = 60_000, lingerMs = 30_000 }: ListenOptions,
+  { port, host, drainMs = 12_000, requestMs = 60_000, lingerMs = 30_000, takesList = false }: ListenOptions,
 ): Promise<Listening> {
   const handler = oneAtATime(lingering(handle, lingerMs));
   const server = createServer(
@@ -47,6 +49,7 @@ export async function listen(
   );
   // The app sends 100 Continue once it has accepted the head.
   server.on('checkContinue', handler);
+  if (takesList) takeList(server);
   server.setTimeout(silentMs);
   server.listen({ port, ...(host !== undefined && { host }), backlog: 1024 });
   await once(server, 'listening');
@@ -57,6 +60,26 @@ export async function listen(
     address: address.address,
     close: () => (closing ??= drain(server, drainMs)),
   };
+}
+
+/**
+ * node:http refuses a method that it does not know, before any handler. LIST becomes LINK, of the same length, in the bytes that arrive between
+ * two requests, and its request a GET.
+ */
+function takeList(server: Server): void {
+  const newest = new WeakMap<Socket, IncomingMessage>();
+  const note = (request: IncomingMessage) => {
+    newest.set(request.socket, request);
+    if (request.method !== 'LINK') return;
+    request.method = 'GET';
+    request.url = `${request.url}${request.url?.includes('?') === true ? '&' : '?'}list=true`;
+  };
+  server.prependListener('request', note).prependListener('checkContinue', note);
+  server.on('connection', (socket) => {
+    socket.prependListener('data', (chunk: Buffer) => {
+      if (newest.get(socket)?.complete !== false && chunk.toString('latin1', 0, 6) === 'LIST /') chunk.write('LINK', 'latin1');
+    });
+  });
 }
 
 /** Pipelined requests run one at a time, so an unread connection costs one answer. Requests after the last answer of a connection are dropped. */

@@ -44,11 +44,8 @@ export function createRuntimes({ lifecycle, metrics, host, portSettings = fromEn
         health,
         lifecycle,
         /** Opens the public port; its closing is registered with the lifecycle. */
-        async listen(app: Pick<App, 'handler'>, port: number, { requestMs }: Pick<ListenOptions, 'requestMs'> = {}): Promise<Pick<Listening, 'port'>> {
-          const listening = lifecycle.opened(
-            `${name} port`,
-            await open(app, { port, ...(requestMs !== undefined && { requestMs }) }).catch(explainPort(name, port, portSettings.service)),
-          );
+        async listen(app: Pick<App, 'handler'>, port: number, options: Pick<ListenOptions, 'requestMs' | 'takesList'> = {}): Promise<Pick<Listening, 'port'>> {
+          const listening = lifecycle.opened(`${name} port`, await open(app, { port, ...options }).catch(explainPort(name, port, portSettings.service)));
           ports.set(name, listening.port);
           log.info({ address: listening.address, port: listening.port }, 'listening');
           return listening;

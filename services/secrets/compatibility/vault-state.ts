@@ -12,6 +12,10 @@ const VaultState = z
   })
   .meta({ id: 'VaultState', description: 'Whether secrets can be read.' });
 
+const VaultLeader = z
+  .looseObject({ ha_enabled: z.boolean().describe('Always false') })
+  .meta({ id: 'VaultLeader', description: 'Whether replicas have a leader.' });
+
 /** Members of both answers of Vault: clients require some of either. */
 async function stateOf(health: Health, clock: () => Date) {
   const sealed = (await health.readiness()).status === 'unready';
@@ -43,5 +47,15 @@ export const vaultStateRoutes = (health: Health, clock: () => Date): AnyRoute[] 
     description: '`sealed` while the service is not ready.',
     answers: { 200: VaultState },
     handle: () => stateOf(health, clock),
+  }),
+  route({
+    method: 'get',
+    path: '/v1/sys/leader',
+    operationId: 'vaultGetLeader',
+    access: 'open',
+    summary: 'The leader, which there is none of',
+    description: 'Answers `vault status`, which asks for it: each replica answers all requests.',
+    answers: { 200: VaultLeader },
+    handle: () => ({ ha_enabled: false, is_self: false, leader_address: '', leader_cluster_address: '', performance_standby: false }),
   }),
 ];

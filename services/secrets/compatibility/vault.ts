@@ -1,169 +1,37 @@
 // Reads in the wire form of Vault's KV version 2, for its unmodified clients: the token is the key of an application, the mount is the environment.
-import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import type { RefusalForm } from '../../platform/http/refusals.ts';
-import { throwingGuard } from '../../platform/http/credentials.ts';
-import { answer, type AnyRoute, Content, rawBody, route } from '../../platform/http/route.ts';
-import { isObject, jsonIn, named, parseJson } from '../../platform/json.ts';
+import { answer, type AnyRoute, Content, route } from '../../platform/http/route.ts';
+import { isObject, jsonIn, named } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { textFor } from '../../platform/schema.ts';
 import type { ConsumerSecret } from '../consumer/contract.ts';
 import { notFound, type SecretReader } from '../consumer/reader.ts';
-import { expiryOfToken, isToken, secondsUntil } from '../consumer/account-tokens.ts';
-import { describedUnkept, unkept } from '../contract.ts';
+import { unkept } from '../contract.ts';
+import { Envelope, enveloped, hashIn, ofVault, permissionDenied, requireKey, type VaultParts } from './vault-form.ts';
+import { accountLogin, logout, lookUp, renewals } from './vault-tokens.ts';
 
 export const vaultTag = { name: 'Vault', description: "Reads in the form of HashiCorp Vault's KV version 2, with `Compatibility__Vault`" };
 
-const VaultErrors = z.object({ errors: z.array(z.string()).describe('The errors in words; empty where nothing was found') }).meta({ id: 'VaultErrors' });
-
-/** `{"errors": […]}`: for what is not there without a word, as Vault does it. */
-const refusals: RefusalForm = {
-  description: "Errors of Vault's API.",
-  mediaType: 'application/json',
-  toBody: ({ status, detail, kind }) => ({ errors: status === 404 ? [] : [status === 403 ? 'permission denied' : (detail ?? kind.title)] }),
-  schemaOf: () => VaultErrors,
-};
-
-/** The one answer to a token that is missing, wrong, replaced or of a deleted application. */
-const permissionDenied = () => Common.forbidden();
-
-const tokenIn = (headers: IncomingHttpHeaders): string =>
-  [headers['x-vault-token']?.toString(), /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]].find(Boolean) ?? '';
-
-/** The hash that the application is found by. @throws Problem 403 where there is no token, or one that is not valid */
-async function hashIn(reader: SecretReader, headers: IncomingHttpHeaders): Promise<Buffer> {
-  const keyHash = await reader.hashOf(tokenIn(headers));
-  if (!keyHash) throw permissionDenied();
-  return keyHash;
-}
-
-/** Members that all routes but the login have; each checks the token in the statement that reads, and before any other refusal. */
-const ofVault = (reader: SecretReader) =>
-  ({
-    access: 'checkedByHandler',
-    guard: throwingGuard((headers) => requireKey(reader, headers)),
-    refusals,
-    describedHeaders: { 'X-Vault-Token': { description: 'The key of an application; `Authorization: Bearer` is accepted as well', isRequired: true } },
-    describedAnswerHeaders: { 200: describedUnkept },
-  }) as const;
-
-const Envelope = z.looseObject({ data: z.looseObject({}).describe('The answer itself') }).meta({ id: 'VaultAnswer', description: "An answer of Vault's API." });
-const LoginAnswer = z
-  .looseObject({ auth: z.looseObject({ client_token: z.string().describe('The token for reads') }).describe('The login') })
-  .meta({ id: 'VaultLogin', description: "An answer of Vault's login." });
 const Path = z.string().describe('The name of a secret, slashes as they are');
 const OfEnvironment = z.object({ environment: z.string().describe('The slug of the environment') });
 const OfSecret = OfEnvironment.extend({ path: Path });
 
-type VaultParts = { readonly reader: SecretReader; readonly clock: () => Date };
-
 export const vaultRoutes = (parts: VaultParts): AnyRoute[] => [
   ...(parts.reader.takesTokens ? accountLogin(parts) : []),
-  ...[...loginReads(parts), ...(parts.reader.takesTokens ? logout(parts) : []), ...secretReads(parts), ...otherRequests(parts)].map((one) => ({
-    ...one,
-    ...ofVault(parts.reader),
-  })),
+  ...[
+    lookUp(parts),
+    ...renewals(parts),
+    ...(parts.reader.takesTokens ? logout(parts) : []),
+    ...mounts(parts),
+    ...secretReads(parts),
+    ...otherRequests(parts),
+  ].map((one) => ({ ...one, ...ofVault(parts.reader) })),
 ];
 
-/** An envelope as Vault has it around `data`, which is JSON text: a value is given as it was stored, to the last digit of a number. */
-const enveloped = (requestId: string, data: string) =>
-  answer(
-    200,
-    new Content(
-      'application/json',
-      `{"request_id":${JSON.stringify(requestId)},"lease_id":"","renewable":false,"lease_duration":0,"data":${data},"wrap_info":null,"warnings":null,"auth":null}`,
-    ),
-    unkept,
-  );
+const mountOfKv = { type: 'kv', description: '', options: { version: '2' }, local: false, seal_wrap: false };
 
-/** Vault's time to live of a credential: 0 for a key, which does not expire by itself. */
-function ttlOf(credential: string, clock: () => Date): number {
-  const expiresAt = expiryOfToken(credential);
-  return expiresAt === undefined ? 0 : secondsUntil(expiresAt, clock());
-}
-
-const Login = z.object({
-  jwt: z.string().min(1).describe('The token of a ServiceAccount'),
-  role: z.string().optional().describe('It is not looked at: the account decides on the application'),
-});
-const json = 'application/json';
-/** Vault reads every body as JSON: its own client names no media type, curl that of a form. */
-const loginBody = rawBody({ mediaTypes: [json, 'application/x-www-form-urlencoded'], isTypeOptional: true, maxBytes: 16 * 1024, timeoutMs: 10_000 });
-
-const accountLogin = ({ reader, clock }: VaultParts) =>
-  (['post', 'put'] as const).map((method) =>
-    route({
-      method,
-      path: '/v1/auth/kubernetes/login',
-      operationId: method === 'post' ? 'vaultLogIn' : 'vaultLogInByPut',
-      access: 'checkedByHandler',
-      refusals,
-      describedAnswerHeaders: { 200: describedUnkept },
-      summary: 'The login of a pod, with the token of its ServiceAccount',
-      description: "The answer's `client_token` is that token: it reads until it expires.",
-      body: loginBody,
-      describedBody: { [json]: Login },
-      answers: { 200: LoginAnswer },
-      problems: [Common.forbidden, Common.unavailable],
-      async handle({ body, requestId }) {
-        const { success, data } = Login.safeParse(parseJson(body));
-        if (!success) throw Common.malformed({ detail: 'missing jwt' });
-        const keyHash = isToken(data.jwt) ? await reader.hashOf(data.jwt) : undefined;
-        const accessor = keyHash && (await reader.keyIdOf(keyHash));
-        if (accessor === undefined) throw permissionDenied();
-        const policies = ['default'];
-        const token = { client_token: data.jwt, accessor, policies, token_policies: policies, metadata: { role: data.role ?? '' }, entity_id: '' };
-        const auth = { ...token, lease_duration: ttlOf(data.jwt, clock), renewable: false, token_type: 'service', orphan: true, num_uses: 0 };
-        const nothing = { lease_id: '', renewable: false, lease_duration: 0, data: null, wrap_info: null, warnings: null };
-        return answer(200, { request_id: requestId, ...nothing, auth }, unkept);
-      },
-    }),
-  );
-
-const logout = ({ reader }: VaultParts) =>
-  (['post', 'put'] as const).map((method) =>
-    route({
-      method,
-      path: '/v1/auth/token/revoke-self',
-      operationId: method === 'post' ? 'vaultLogOut' : 'vaultLogOutByPut',
-      summary: 'The end of a login, by which clients leave',
-      description: 'Nothing is revoked: the token of a ServiceAccount runs out by itself. A key stays valid, so it is refused.',
-      answers: { 204: null },
-      problems: [Common.forbidden],
-      async handle({ headers }) {
-        await requireKey(reader, headers);
-        if (!isToken(tokenIn(headers))) throw permissionDenied();
-        return answer(204, null);
-      },
-    }),
-  );
-
-function loginReads({ reader, clock }: VaultParts) {
+function mounts({ reader }: VaultParts) {
   return [
-    route({
-      method: 'get',
-      path: '/v1/auth/token/lookup-self',
-      operationId: 'vaultLookUpToken',
-      summary: 'Whether a token is valid',
-      description:
-        'Answers clients that look at their token before they read. A key does not run out by itself, so `ttl` is 0 and `expire_time` null; the token of a ServiceAccount does.',
-      answers: { 200: Envelope },
-      problems: [Common.forbidden],
-      async handle({ headers, requestId }) {
-        const keyId = await requireKey(reader, headers);
-        const token = { accessor: keyId, display_name: 'token', type: 'service', policies: ['default'], path: 'auth/token/create', meta: null, entity_id: '' };
-        const times = {
-          ttl: ttlOf(tokenIn(headers), clock),
-          expire_time: expiryOfToken(tokenIn(headers))?.toISOString() ?? null,
-          creation_ttl: 0,
-          explicit_max_ttl: 0,
-          num_uses: 0,
-          renewable: false,
-          orphan: true,
-        };
-        return enveloped(requestId, JSON.stringify({ ...token, ...times }));
-      },
-    }),
     route({
       method: 'get',
       path: '/v1/sys/internal/ui/mounts/{+path}',
@@ -175,8 +43,22 @@ function loginReads({ reader, clock }: VaultParts) {
       problems: [Common.forbidden],
       async handle({ headers, requestId, params }) {
         await requireKey(reader, headers);
-        const mount = { path: `${params.path.split('/', 1)[0]}/`, type: 'kv', description: '', options: { version: '2' }, local: false, seal_wrap: false };
-        return enveloped(requestId, JSON.stringify(mount));
+        return enveloped(requestId, JSON.stringify({ path: `${params.path.split('/', 1)[0]}/`, ...mountOfKv }));
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/v1/sys/mounts',
+      operationId: 'vaultListMounts',
+      summary: 'The mounts, which are the environments of the application',
+      description: 'Clients read them in `data` or beside it.',
+      answers: { 200: Envelope },
+      problems: [Common.forbidden],
+      async handle({ headers }) {
+        const environments = await reader.environmentsOf(await hashIn(reader, headers));
+        if (!environments) throw permissionDenied();
+        const all = Object.fromEntries(environments.map((slug) => [`${slug}/`, mountOfKv]));
+        return answer(200, new Content('application/json', JSON.stringify({ ...all, data: all })), unkept);
       },
     }),
   ];
@@ -261,13 +143,6 @@ const otherRequests = ({ reader }: VaultParts) =>
       },
     }),
   );
-
-/** The id of the key. @throws Problem 403 */
-async function requireKey(reader: SecretReader, headers: IncomingHttpHeaders): Promise<string> {
-  const keyId = await reader.keyIdOf(await hashIn(reader, headers));
-  if (keyId === undefined) throw permissionDenied();
-  return keyId;
-}
 
 /** Undefined for a text that is no number. */
 const readVersion = (text = '0'): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);

@@ -105,6 +105,9 @@ export function createSecretReader(parts: ReaderParts) {
       return id;
     },
 
+    /** The slugs of its environments. Undefined when no application has the key. */
+    environmentsOf: store.environmentsOf,
+
     /** Undefined when no application has the key. @throws Problem 404, whatever is missing */
     async read(asked: SecretAsked): Promise<ConsumerSecret | undefined> {
       const { keyHash, environment, name, version } = asked;

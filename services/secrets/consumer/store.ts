@@ -161,6 +161,14 @@ const keyIdOf = statement<{ id: string }, [keyHash: Buffer, now: Date]>(
   where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $2) and a.deleted_at is null`,
 );
 
+const environmentsOf = statement<{ slug: string | null }, [keyHash: Buffer, now: Date]>(
+  'consumer.environmentsOf',
+  `
+  select e.slug from application_keys k join applications a on a.id = k.application_id left join environments e on e.application_id = a.id
+  where k.key_hash = $1 and (k.expires_at is null or k.expires_at >= $2) and a.deleted_at is null
+  order by e.slug`,
+);
+
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
 export function createConsumerStore(database: Database, clock: () => Date) {
@@ -197,5 +205,10 @@ export function createConsumerStore(database: Database, clock: () => Date) {
     findConfiguration: (keyHash: Buffer, environment: string, key: string) => database.first(findConfiguration, keyHash, environment, key, clock()),
     /** Undefined when no application has the key. */
     keyIdOf: async (keyHash: Buffer) => (await database.first(keyIdOf, keyHash, clock()))?.id,
+    /** Their slugs; undefined when no application has the key. */
+    async environmentsOf(keyHash: Buffer): Promise<readonly string[] | undefined> {
+      const rows = await database.all(environmentsOf, keyHash, clock());
+      return rows.length === 0 ? undefined : rows.flatMap(({ slug }) => slug ?? []);
+    },
   };
 }

@@ -67,7 +67,7 @@ export async function startService({
   const database = lifecycle.opened('database', createPool(databaseUrl, { schema: 'secrets', log, maxConnections: 8 }));
   const writeDatabase = lifecycle.opened('write database', createPool(databaseUrl, { schema: 'secrets', log, lockMs: 2000 }));
   const app = createSecretsApp({ config, database, writeDatabase, health, lifecycle, log, metrics, clock, apiServer });
-  const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000 }));
+  const listening = lifecycle.opened('port', await listen(app.handler, { port: 0, host: '127.0.0.1', drainMs: 1000, takesList: config.vault === 'on' }));
   const close = async () => {
     // A test may have stopped it, or taken the database away.
     const stored = lifecycle.stopping.aborted ? [] : await storedSecrets(database, settings.Encryption__MasterKeys).catch(() => []);

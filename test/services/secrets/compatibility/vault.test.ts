@@ -1,7 +1,9 @@
 // Reads in the form of Vault's KV version 2: the wire form, and the client node-vault as its users install it.
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import nodeVault from 'node-vault';
-import { call, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
+import { adminToken, call, manage, newApplication, putSecret, secretValue, type TestApplication, useService } from '../service.ts';
+import { eventually } from '../../../support/wait.ts';
 import { auditOf } from '../consumer/audited.ts';
 
 describe('reads in the form of Vault', () => {
@@ -89,7 +91,7 @@ describe('reads in the form of Vault', () => {
       '/local/metadata/none?list=true',
       '/local/metadata/none',
       '/nothing',
-      '/sys/mounts',
+      '/sys/policies',
     ])
       expect(await get(path), path).to.deep.include(missing);
     const other = await newApplication(running.url);
@@ -99,6 +101,7 @@ describe('reads in the form of Vault', () => {
       '/local/metadata?list=true',
       '/local/metadata/a',
       '/auth/token/lookup-self',
+      '/sys/mounts',
       '/sys/internal/ui/mounts/local/a',
       '/nothing',
     ])
@@ -140,6 +143,31 @@ describe('reads in the form of Vault', () => {
     });
   });
 
+  it('tells the environments as mounts, in `data` and beside it', async () => {
+    await manage(running.url, 'POST', `/${application.slug}/environments`, { name: 'Staging' });
+    const { body } = await get('/sys/mounts');
+    expect(body).to.have.all.keys('local/', 'staging/', 'data');
+    expect(body).to.deep.nested.include({ 'local/.options': { version: '2' }, 'data.staging/.type': 'kv' });
+  });
+
+  it('renews a token, which changes nothing', async () => {
+    for (const method of ['POST', 'PUT']) {
+      const ask = (token: string) => call(running.url, { method, path: '/v1/auth/token/renew-self', headers: { 'X-Vault-Token': token }, body: {} });
+      const { status, body } = await ask(application.key);
+      expect({ status, body }).to.deep.nested.include({ status: 200, 'body.auth.renewable': false, 'body.auth.lease_duration': 0 });
+      expect(await ask('wrong')).to.deep.include(denied);
+    }
+  });
+
+  it('refuses to wrap an answer, and tells that to the holder of a token only', async () => {
+    const value = await put('a');
+    const ask = (ttl: string, token = application.key) =>
+      call(running.url, { path: '/v1/local/data/a', headers: { 'X-Vault-Token': token, 'X-Vault-Wrap-TTL': ttl } });
+    expect(await ask('5m')).to.deep.include({ status: 400, body: { errors: ['response wrapping is not supported'] } });
+    expect(await ask('5m', 'wrong')).to.deep.include(denied);
+    for (const none of ['', '0', '0s']) expect((await ask(none)).body, none).to.have.nested.property('data.data.value', value);
+  });
+
   it('answers its state without a token, as probes and clients ask for it', async () => {
     const ask = (path: string) => call(running.url, { path: `/v1/sys/${path}` });
     for (const path of ['health', 'seal-status']) {
@@ -161,6 +189,7 @@ describe('reads in the form of Vault', () => {
     expect(await ask('seal-status')).to.deep.nested.include({ status: 200, 'body.sealed': true });
     isReady = true;
     expect((await ask('health')).status).to.equal(200);
+    expect(await ask('leader')).to.deep.nested.include({ status: 200, 'body.ha_enabled': false });
   });
 
   it('lists names as folders, and facts of one secret', async () => {
@@ -172,7 +201,27 @@ describe('reads in the form of Vault', () => {
     expect(await get('/local/metadata/db?list=0')).to.have.property('status', 200);
     expect(await keys('/local/metadata/team?list=true')).to.deep.equal(['a', 'b/']);
     expect(await keys('/local/metadata/team/b/?list=true')).to.deep.equal(['c', 'd']);
+    const list = (path: string, token = application.key) => call(running.url, { method: 'LIST', path: `/v1${path}`, headers: { 'X-Vault-Token': token } });
+    expect((await list('/local/metadata')).body).to.have.deep.nested.property('data.keys', ['db', 'team/', 'teams']);
+    expect((await list('/local/metadata/team')).body).to.have.deep.nested.property('data.keys', ['a', 'b/']);
+    expect(await list('/local/metadata/none')).to.deep.include(missing);
+    expect(await list('/local/metadata', 'wrong')).to.deep.include(denied);
     expect((await get('/local/metadata/db')).body).to.deep.nested.include({ 'data.current_version': 1, 'data.versions.1.destroyed': false });
+  });
+
+  it('leaves a body as it is where a part of it reads like that method', async () => {
+    const parts = ['{"name":"lists","description":"', 'LIST /v1"}'];
+    const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
+    let answered = '';
+    socket.on('data', (chunk) => (answered += chunk.toString()));
+    const length = parts.join('').length;
+    const headers = [`Authorization: Bearer ${adminToken}`, 'Content-Type: application/json', `Content-Length: ${length}`, 'Expect: 100-continue', 'Host: x'];
+    socket.write(`POST /api/management/applications HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${parts[0]}`);
+    await eventually(() => answered.includes('100 Continue'));
+    socket.write(String(parts[1]));
+    await eventually(() => answered.includes(' 201 '));
+    socket.destroy();
+    expect((await manage(running.url, 'GET', '/lists')).body).to.have.property('description', 'LIST /v1');
   });
 
   it('records each read in the audit, as any other read', async () => {
@@ -197,6 +246,8 @@ describe('reads in the form of Vault', () => {
       const value = await put('team/db');
       expect(valueOf(await client().read('local/data/team/db'), 'data', 'data', 'value')).to.equal(value);
       expect(valueOf(await client().tokenLookupSelf(), 'data', 'type')).to.equal('service');
+      await put('team/mail');
+      expect(valueOf(await client().list('local/metadata/team'), 'data', 'keys')).to.deep.equal(['db', 'mail']);
     });
 
     it('reports what is missing and what is denied', async () => {
