@@ -40,7 +40,7 @@ const Hmac = z
       by: z.literal('hmac'),
       header: AnyHeader,
       algorithm: oneOf('sha1', 'sha256', 'sha512').default('sha256'),
-      encoding: oneOf('hex', 'base64').default('hex'),
+      encoding: oneOf('hex', 'base64', 'base64url').default('hex'),
       prefix: Affix.default(''),
       separator: matching(/^[,; ]$/, 'a comma, a semicolon or a space').optional(),
       signed: matching(signedForm, 'text with {body}, {time} and {header:NAME}').max(500).default('{body}'),
@@ -83,6 +83,24 @@ const Verification = z.discriminatedUnion(
   { error: ({ input }) => `must be a map whose member by is one of ${kinds.join(', ')}${came(memberAt(input, 'by') ?? input)}` },
 );
 
+const Handshake = z.strictObject(
+  {
+    at: z
+      .union(
+        [
+          Pointer.transform((pointer) => ({ kind: 'pointer' as const, pointer })),
+          z.strictObject({ header: Header }, map).transform(({ header }) => ({ kind: 'header' as const, header })),
+          z.strictObject({ query: z.string().min(1).max(100) }, map).transform(({ query }) => ({ kind: 'query' as const, query })),
+        ],
+        { error: ({ input }) => `must be a JSON pointer such as /challenge, or a map of header or query${came(input)}` },
+      )
+      .optional(),
+    member: z.string({ error: 'must be text' }).min(1).max(100).optional(),
+  },
+  map,
+);
+export type Handshake = z.output<typeof Handshake>;
+
 const NamedSecrets = matching(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'the name of an environment variable');
 const Declaration = z
   .strictObject(
@@ -95,7 +113,9 @@ const Declaration = z
         .min(1, 'must have a secret')
         .optional(),
       verification: Verification,
+      handshake: Handshake.optional(),
       takesForms: z.boolean({ error: 'must be true or false' }).default(false),
+      takesText: z.boolean({ error: 'must be true or false' }).default(false),
       event: Places.optional(),
       action: Places.optional(),
       repository: Places.optional(),

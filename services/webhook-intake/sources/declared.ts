@@ -3,12 +3,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { createSignatures } from '../../platform/http/signatures.ts';
 import { standardHeaders, svixId } from '../../platform/http/standard-webhooks.ts';
-import { memberAt, pointerPath } from '../../platform/json.ts';
-import type { Declaration, Hmac, Place, Token } from './declaration.ts';
+import { Content } from '../../platform/http/route.ts';
+import { isCostly, jsonIn, memberAt, pointerPath } from '../../platform/json.ts';
+import type { Declaration, Handshake, Hmac, Place, Token } from './declaration.ts';
 import {
+  type Asked,
   credentialGuard,
   headerOf,
   lineIn,
+  maxValues,
   type SignatureVerification,
   type Source,
   type SourceDelivery,
@@ -18,7 +21,7 @@ import {
 } from './source.ts';
 
 export function createDeclaredSource(declaration: Declaration): Source {
-  const { name, label = name, verification, takesForms, failure } = declaration;
+  const { name, label = name, verification, takesForms, takesText, handshake, failure } = declaration;
   const { event = [], action = [], repository = [], title = [], text = [], url = [] } = declaration;
   const { key = [] } = declaration;
   // Whichever was verified.
@@ -38,6 +41,8 @@ export function createDeclaredSource(declaration: Declaration): Source {
       ]),
     ),
     ...(takesForms && { takesForms }),
+    ...(takesText && { takesText }),
+    ...(handshake && { handshake: (asked) => answerTo(handshake, asked) }),
     takesLists: true,
     example: { body: {} },
     read: (delivery) => ({
@@ -61,12 +66,32 @@ const isSignedHeader = ({ signed }: Hmac, header: string) => signed.toLowerCase(
 
 function lineOf({ payload, header }: SourceDelivery, place: Place): string | undefined {
   if (place.kind === 'value') return place.value;
-  const found = place.kind === 'header' ? header(place.header) : pointerPath(place.pointer).reduce(step, payload);
+  const found = place.kind === 'header' ? header(place.header) : valueAt(payload, place.pointer);
   return lineIn(typeof found === 'boolean' ? String(found) : found);
 }
 
-/** A member of an object, or an element of a list by its number from 0. */
-const step = (value: unknown, name: string): unknown => (Array.isArray(value) ? value[/^\d{1,6}$/.test(name) ? Number(name) : -1] : memberAt(value, name));
+const valueAt = (payload: unknown, pointer: string) => pointerPath(pointer).reduce(step, payload);
+
+/** A member of an object, or an element of a list by its number from 0; of a text, those of the JSON in it. */
+function step(value: unknown, name: string): unknown {
+  const inner = typeof value === 'string' && !isCostly(Buffer.from(value), maxValues) ? jsonIn(value) : value;
+  return Array.isArray(inner) ? inner[/^\d{1,6}$/.test(name) ? Number(name) : -1] : memberAt(inner, name);
+}
+
+/** Bodies above it are deliveries. */
+const maxHandshakeBytes = 16 * 1024;
+
+function answerTo({ at, member }: Handshake, { method, url, headers, body = Buffer.alloc(0) }: Asked): Content | undefined {
+  const found = at && challengeAt(at, { url, headers, body: body.length > maxHandshakeBytes ? Buffer.alloc(0) : body });
+  const challenge = typeof found === 'string' && found !== '' ? found : undefined;
+  if (challenge === undefined) return method === 'get' ? new Content('text/plain', '') : undefined;
+  return member === undefined ? new Content('text/plain', challenge) : new Content('application/json', JSON.stringify({ [member]: challenge }));
+}
+
+function challengeAt(at: NonNullable<Handshake['at']>, { url, headers, body }: Required<Omit<Asked, 'method'>>): unknown {
+  if (at.kind === 'query') return parseQuery(url.split('?').slice(1).join('?'))[at.query];
+  return at.kind === 'header' ? headerOf(headers, at.header) : valueAt(jsonIn(body.toString()), at.pointer);
+}
 
 const linesAt = (delivery: SourceDelivery, places: readonly Place[]) => places.flatMap((place) => lineOf(delivery, place) ?? []);
 const firstAt = (delivery: SourceDelivery, places: readonly Place[]) => linesAt(delivery, places)[0];
@@ -80,7 +105,7 @@ function verificationOf(verification: Declaration['verification']): Verification
 
 function hmacOf({ header, algorithm, encoding, prefix, separator, signed, time }: Hmac): SignatureVerification {
   const parts = signed.split(/(\{[^}]+\})/);
-  const digestOf = (content: string) => `HMAC-${algorithm.toUpperCase()} of ${content} in ${encoding === 'hex' ? 'hexadecimal' : 'base64'}`;
+  const digestOf = (content: string) => `HMAC-${algorithm.toUpperCase()} of ${content} in ${encoding === 'hex' ? 'hexadecimal' : encoding}`;
   return {
     by: 'signature',
     header,

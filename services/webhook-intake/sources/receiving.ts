@@ -9,12 +9,9 @@ import type { Database } from '../../platform/postgres/pool.ts';
 import { Common } from '../../platform/problem.ts';
 import { eventIdOf, type LoggedEvent, type measureEvents, storeEvents } from '../event-log.ts';
 import type { Rules } from '../notifications/rules.ts';
-import type { Source } from './source.ts';
+import { maxValues, type Source } from './source.ts';
 
 export const formType = 'application/x-www-form-urlencoded';
-
-/** A payload of a direct source has a few hundred values; as many as these cost some 7 MB once parsed. */
-const maxValues = 100_000;
 
 const maxEventLength = 100;
 const maxKeyLength = 255;

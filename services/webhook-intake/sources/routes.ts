@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Secret } from '../../platform/config/secret.ts';
 import { createBodyMemory } from '../../platform/http/body-memory.ts';
 import type { Area } from '../../platform/http/credentials.ts';
-import { answer, type AnyRoute, asksDatabase, type RawBody, rawBody, route } from '../../platform/http/route.ts';
+import { answer, type AnyRoute, asksDatabase, Content, type RawBody, rawBody, route, type RouteRequest } from '../../platform/http/route.ts';
 import { textAt } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import { Received } from '../contract.ts';
@@ -23,7 +23,7 @@ type SourceParts = { readonly receive: Receive; readonly clock: () => Date };
 export function createSourceRoutes(configured: readonly ConfiguredSource[], parts: SourceParts): { readonly routes: AnyRoute[]; readonly areas: Area[] } {
   const memory = { shared: createBodyMemory(memoryBytes, maxBytes), waitMs: memoryWaitMs };
   return {
-    routes: configured.map((one) => asksDatabase(sourceRoute(one, { ...parts, memory }))),
+    routes: configured.flatMap((one) => [...handshakeRoute(one), asksDatabase(sourceRoute(one, { ...parts, memory }))]),
     areas: configured.flatMap(areaOf),
   };
 }
@@ -36,37 +36,38 @@ function areaOf({ source: { name, verification, setting = settingOf(name) }, sec
 
 type RouteParts = SourceParts & { readonly memory: NonNullable<RawBody['memory']> };
 
-function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, memory }: RouteParts): AnyRoute {
-  const { name, vendor, verification, takesForms, setting = settingOf(name) } = source;
-  const named = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
-  const sent = Delivery.meta({ id: `${named}Delivery`, description: `As ${vendor} sends it`, examples: [source.example.body] });
-  const described = {
-    operationId: `receive${named}`,
+/** The members of its route that do not depend on how a delivery is verified. */
+function described({ name, vendor, takesForms, takesText, handshake, setting = settingOf(name), example }: Source, memory: RouteParts['memory']) {
+  const answers: { 202: typeof Received; 200?: typeof Challenge } = { 202: Received, ...(handshake && { 200: Challenge }) };
+  const mediaTypes = ['application/json', ...(takesForms ? [formType] : []), ...(takesText ? ['text/plain'] : [])];
+  const sent = Delivery.meta({ id: `${pascalOf(name)}Delivery`, description: `As ${vendor} sends it`, examples: [example.body] });
+  return {
+    method: 'post',
+    path: `/${name}`,
+    operationId: `receive${pascalOf(name)}`,
     summary: `Receives a webhook of ${vendor}`,
     description: `Stores the delivery and its notifications in the same request. A repeat is answered 202, too, with \`duplicate\`. Without \`${setting}\` the path is 404.`,
-    body: rawBody({ mediaTypes: ['application/json', ...(takesForms ? [formType] : [])], maxBytes, timeoutMs: bodyMs, memory }),
-    describedBody: {
-      ...(takesForms && { [formType]: sent }),
-      'application/json': sent,
-    },
-    answers: { 202: Received },
-  };
+    body: rawBody({ mediaTypes, maxBytes, timeoutMs: bodyMs, memory }),
+    describedBody: Object.fromEntries(mediaTypes.map((type) => [type, sent])),
+    answers,
+  } as const;
+}
+
+function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, memory }: RouteParts): AnyRoute {
+  const { name, verification, setting = settingOf(name) } = source;
+  const take = taker(source, receive);
   if (verification.by === 'credential')
     return route({
-      method: 'post',
-      path: `/${name}`,
-      ...described,
+      ...described(source, memory),
       describedHeaders: headersOf(source),
       ...(verification.inQuery && { query: TokenQuery }),
-      handle: async (request) => answer(202, await receive(source, request)),
+      handle: take,
     });
   const { header, meaning, otherHeaders = {}, orToken } = verification;
   const verify = createVerifier(verification, { secrets, setting, clock });
   return route({
-    method: 'post',
-    path: `/${name}`,
+    ...described(source, memory),
     access: 'checkedByHandler',
-    ...described,
     describedHeaders: {
       ...Object.fromEntries(Object.entries(otherHeaders).map(([one, description]) => [one, { description, isRequired: true }])),
       [header]: { description: meaning, isRequired: orToken !== true },
@@ -78,10 +79,17 @@ function sourceRoute({ source, secrets }: ConfiguredSource, { receive, clock, me
       const verified = await verify(request.body, request.headers, textAt(request.query, 'token'));
       if (verified === 'late') throw refusedAsLate(header);
       if (verified === 'wrong') throw refused(header, setting);
-      return answer(202, await receive(source, request));
+      return take(request);
     },
   });
 }
+
+type Posted = Pick<RouteRequest<undefined, undefined, RawBody>, 'url' | 'headers' | 'body' | 'logged'>;
+
+const taker = (source: Source, receive: Receive) => async (request: Posted) => {
+  const asked = source.handshake?.({ method: 'post', ...request });
+  return asked ? answer(200, asked) : answer(202, await receive(source, request));
+};
 
 type VerifierParts = { readonly secrets: readonly Secret[]; readonly setting: string; readonly clock: () => Date };
 
@@ -95,6 +103,26 @@ function createVerifier({ header, createVerifier: create, orToken }: SignatureVe
 }
 
 const settingOf = (name: string) => `Sources__${name.replace(/^./, (letter) => letter.toUpperCase())}Secrets`;
+
+const Challenge = z.string().describe('The text that the sender asks for');
+
+/** GET and HEAD of a sender that looks at the address before it delivers. */
+function handshakeRoute({ source: { name, vendor, verification, handshake } }: ConfiguredSource): AnyRoute[] {
+  if (!handshake) return [];
+  const greeting = route({
+    method: 'get',
+    path: `/${name}`,
+    operationId: `greet${pascalOf(name)}`,
+    summary: `Answers ${vendor} before it delivers`,
+    ...(verification.by === 'signature' && { access: 'open' }),
+    answers: { 200: Challenge },
+    describedContent: { 'text/plain': Challenge, 'application/json': z.record(z.string(), z.string()) },
+    handle: ({ url, headers }) => handshake({ method: 'get', url, headers }) ?? new Content('text/plain', ''),
+  });
+  return [greeting];
+}
+
+const pascalOf = (name: string) => name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** For the API description. Members that a vendor adds are accepted too. */
 const Delivery = z.looseObject({});

@@ -3,11 +3,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Secret } from '../../platform/config/secret.ts';
 import { credentialRefused, type Guard, type StaticCredential, staticGuard } from '../../platform/http/credentials.ts';
+import type { Content } from '../../platform/http/route.ts';
 import { createSignatures, type SignatureForm } from '../../platform/http/signatures.ts';
 import { createStandardVerifier, standardHeaders, toleranceSeconds } from '../../platform/http/standard-webhooks.ts';
 import { memberAt, storable } from '../../platform/json.ts';
 import { Common } from '../../platform/problem.ts';
 import type { Notice } from '../notifications/notice.ts';
+
+/** A payload of a direct source has a few hundred values; as many as these cost some 7 MB once parsed. */
+export const maxValues = 100_000;
 
 export type SourceDelivery = {
   /** A JSON object; of a form its members. */
@@ -15,6 +19,9 @@ export type SourceDelivery = {
   /** One of those that the source names in `headers`. */
   readonly header: (name: string) => string | undefined;
 };
+
+/** A request that may ask, as it came. */
+export type Asked = { readonly method: 'get' | 'post'; readonly url: string; readonly headers: IncomingHttpHeaders; readonly body?: Buffer };
 
 /** The members of a delivery for the log, in the source's own words. The log replaces a missing one. */
 export type SourceEvent = {
@@ -41,6 +48,10 @@ export type Source = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether it may send forms too. */
   readonly takesForms?: true;
+  /** Whether it may send JSON as plain text. */
+  readonly takesText?: true;
+  /** For a sender that asks before it delivers: what it wants to read. Undefined for a POST that delivers. */
+  readonly handshake?: (asked: Asked) => Content | undefined;
   /** Whether it may send a list of events in one body, which is one delivery. */
   readonly takesLists?: true;
   /** A delivery, made up by the members that its vendor documents; for the API description. */

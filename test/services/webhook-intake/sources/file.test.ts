@@ -196,6 +196,18 @@ sources:
   - name: basic
     secretsFrom: BASIC
     verification: { by: basic }
+  - name: asks-first
+    secretsFrom: SECRETS
+    verification: { by: hmac, header: X-Sign, encoding: base64url }
+    handshake: { at: { query: hub.challenge } }
+  - name: asks-in-body
+    secretsFrom: SECRETS
+    verification: { by: token, inQuery: true }
+    takesForms: true
+    takesText: true
+    handshake: { at: /challenge, member: challenge }
+    event: /payload/kind
+    title: /payload/items/1/name
 `,
       { SECRETS: secret, BASIC: 'station:a long pass:word' },
     );
@@ -347,6 +359,35 @@ sources:
     expect((await send('lab', `{"x":"${'x'.repeat(1_048_576)}"}`, token)).status).to.equal(413);
     expect((await post(`${ground.url}/lab`, { body: '', method: 'GET', headers: token })).status).to.equal(405);
     expect(await stored()).to.deep.equal([]);
+  });
+
+  it('answer a sender that asks before it delivers', async () => {
+    const ask = (path: string, method: 'GET' | 'HEAD') => post(`${ground.url}/${path}`, { body: '', method });
+    const answered = ({ status, text, headers }: Reply) => [status, text, headers['content-type']?.split(';')[0]];
+    expect(answered(await ask('asks-first?hub.mode=subscribe&hub.challenge=%3Cb%3E7', 'GET'))).to.deep.equal([200, '<b>7', 'text/plain']);
+    expect((await ask('asks-first', 'HEAD')).status).to.equal(200);
+    expect((await ask('asks-in-body', 'GET')).status).to.equal(401);
+    expect((await ask(`asks-in-body?token=${secret}`, 'HEAD')).status).to.equal(200);
+    const question = '{"challenge":"7","kind":"verification"}';
+    expect((await send('asks-in-body', question, {})).status).to.equal(401);
+    expect(answered(await send('asks-in-body', question, {}, `?token=${secret}`))).to.deep.equal([200, '{"challenge":"7"}', 'application/json']);
+    expect(await stored()).to.deep.equal([]);
+  });
+
+  it('read JSON that a text holds, as in a form, and JSON that comes as text', async () => {
+    const inner = JSON.stringify({ kind: 'clicked', items: [{}, { name: 'Lamp' }] });
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    await send('asks-in-body', `payload=${encodeURIComponent(inner)}`, form, `?token=${secret}`);
+    await send('asks-in-body', JSON.stringify({ payload: inner }), { 'Content-Type': 'text/plain; charset=UTF-8' }, `?token=${secret}`);
+    await send('asks-in-body', JSON.stringify({ payload: '{"kind":' }), {}, `?token=${secret}`);
+    expect((await stored()).map(({ event }) => event)).to.deep.equal(['clicked', 'clicked', 'unknown']);
+  });
+
+  it('verify an HMAC in base64url', async () => {
+    const signature = createHmac('sha256', secret).update('{"a":11}').digest('base64url');
+    expect(signature).to.match(/[_-]/);
+    for (const padding of ['', '=']) expect((await send('asks-first', '{"a":11}', { 'X-Sign': `${signature}${padding}` })).status).to.equal(202);
+    expect((await send('asks-first', '{}', { 'X-Sign': signature })).status).to.equal(401);
   });
 
   it('are in the API description of the service', () => {
