@@ -22,6 +22,28 @@ const longestStart = 5;
 /** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
 const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
 
+/** By this much a format is told. */
+const beginningLength = 1024;
+
+/** Formats in which browsers and bookmark services export as well; their texts may hold tags. */
+const otherFormats: readonly (readonly [name: string, begins: RegExp])[] = [
+  ['JSON', /^[{[]/],
+  // The first line of CSV names its columns.
+  ['CSV', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
+  ['a zip archive', /^PK\x03\x04/],
+  ['a file of a browser itself', /^(?:mozLz40|SQLite format 3|bplist)/],
+  ['XML', /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?:opml|xbel|plist|rss|feed)\b/i],
+];
+
+const refusal = (name: string) =>
+  Problems.notBookmarks({ detail: `It is ${name}: export the bookmarks as HTML, or send each of them to POST /api/bookmarks.` });
+
+/** @throws Problem 400 for the beginning of another format */
+function refuseOthers(beginning: string): void {
+  const [name] = otherFormats.find(([, begins]) => begins.test(beginning)) ?? [];
+  if (name !== undefined) throw refusal(name);
+}
+
 export function createTokens({ isTag, tag, text }: Handlers) {
   let rest = '';
   /** Later pieces of a tag that goes on. They are read together, since each read copies all of the tag. */
@@ -29,8 +51,7 @@ export function createTokens({ isTag, tag, text }: Handlers) {
   /** Belongs to the tag with which `rest` begins. */
   let search: Search | undefined;
   let hasTags = false;
-  /** The first character that is no space. */
-  let first = '';
+  let beginning = '';
 
   /** @returns whether the file ends within the start tag of a bookmark */
   function consume(isEnd: boolean): boolean {
@@ -73,15 +94,19 @@ export function createTokens({ isTag, tag, text }: Handlers) {
 
   return {
     write(piece: string): void {
-      if (first === '') first = piece.trimStart().charAt(0);
+      if (beginning.length < beginningLength) {
+        beginning = (beginning + piece).trimStart().slice(0, beginningLength);
+        if (beginning.length === beginningLength) refuseOthers(beginning);
+      }
       more += piece;
       if (search && 8 * more.length < rest.length) return;
       read(false);
     },
-    /** @returns whether the file ends within the start tag of a bookmark @throws Problem 400 for CSV and JSON, which bookmark services export as well */
+    /** @returns whether the file ends within the start tag of a bookmark @throws Problem 400 for formats that are no HTML */
     end(): boolean {
+      refuseOthers(beginning);
       const isCut = read(true);
-      if (!hasTags && first !== '' && first !== '<') throw Problems.notBookmarks({ detail: 'It is no HTML: export the bookmarks as HTML.' });
+      if (!hasTags && beginning !== '' && !beginning.startsWith('<')) throw refusal('no HTML');
       return isCut;
     },
   };

@@ -49,12 +49,29 @@ describe('the tags of a bookmark file', () => {
     }
   });
 
-  it('are needed: CSV and JSON are refused', async () => {
-    for (const text of ['title,url,time_added,tags,status\nA,https://a.example/,1700000000,x|y,unread\n', '[{"href":"https://a.example/","tags":"x"}]']) {
-      const error: unknown = await titlesIn(text).catch((caught: unknown) => caught);
+  const link = '<a href="https://b.example/">b</a>';
+  for (const [name, text] of [
+    ['CSV', 'title,url,time_added,tags,status\nA,https://a.example/,1700000000,x|y,unread\n'],
+    ['CSV', `"URL","Title"\n"https://a.example/","${link}"\n`],
+    ['JSON', '[{"href":"https://a.example/","tags":"x"}]'],
+    ['JSON', JSON.stringify({ bookmarks: [{ content: { url: 'https://a.example/' }, note: link }] })],
+    ['XML', '<?xml version="1.0"?>\n<!-- by a reader -->\n<opml version="2.0"><body><outline text="a" htmlUrl="https://a.example/"/></body></opml>'],
+    [
+      'XML',
+      '<?xml version="1.0"?>\n<!DOCTYPE xbel PUBLIC "+//IDN" "http://x.example/xbel.dtd">\n<xbel><bookmark href="https://a.example/"><title>A</title></bookmark></xbel>',
+    ],
+    ['XML', `<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple"><plist><dict><string>https://a.example/</string></dict></plist>${' '.repeat(3000)}`],
+    ['zip', 'PK\u0003\u0004\u0014\u0000Bookmarks.html'],
+  ])
+    it(`are needed: ${name} is refused by its name: ${text?.slice(0, 30)}`, async () => {
+      const error: unknown = await titlesIn(text ?? '').catch((caught: unknown) => caught);
       expect(error).to.be.instanceOf(Problem);
       expect(error).to.include({ status: 400 });
-    }
+      expect(error).to.have.property('detail').that.contains(name);
+    });
+
+  it('are read in a page of XHTML', async () => {
+    expect(await titlesIn(`<?xml version="1.0"?>\n<!DOCTYPE html>\n<html><body><ul><li>${link}</li></ul></body></html>`)).to.deep.equal(['b']);
   });
 });
 
