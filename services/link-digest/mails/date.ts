@@ -3,22 +3,22 @@ import { fold } from '../extraction/texts.ts';
 
 /** Names of months by how they begin, without accents, in the languages in which mail programs write them. */
 const months = [
-  /^(?:jan|ene|gen|sty)/,
-  /^(?:feb|fev|lut)/,
-  /^(?:mar|mrz|maart)/,
-  /^(?:apr|avr|abr|kwi)/,
-  /^(?:may|mai|maj|mag|mei)/,
-  /^(?:jun|juin|giu|cze)/,
-  /^(?:jul|juil|lug|lip)/,
-  /^(?:aug|aou|ago|sie)/,
-  /^(?:sep|set|wrz)/,
-  /^(?:o[ck]t|out|ott|paz)/,
-  /^(?:nov|lis)/,
-  /^(?:de[czs]|dic|gru)/,
+  /^(?:jan|ene|gen|sty|ian|tammi|oca|led|янв|яну|січ|ιαν)/,
+  /^(?:feb|fev|lut|helmi|sub|uno|фев|лют|φεβ)/,
+  /^(?:mar(?!ras)|mrz|maart|maalis|bre|мар|бер|μαρ)/,
+  /^(?:apr|avr|abr|kwi|huhti|nis|dub|апр|кві|кви|απρ)/,
+  /^(?:may|mai|maj|mag|mei|touko|kve|маи|мая|тра|μαι)/,
+  /^(?:jun|juin|giu|cze|iun|kesa|haz|cvn|cerv(?!ene?c)|июн|юни|чер|ιουν)/,
+  /^(?:jul|juil|lug|lip|iul|heina|tem|cvc|cervene?c|июл|юли|лип|ιουλ)/,
+  /^(?:aug|aou|ago|sie|elo|agu|srp|авг|сер|αυγ)/,
+  /^(?:sep|set|wrz|syys|szep|eyl|zar|сен|сеп|вер|σεπ)/,
+  /^(?:o[ck]t|out|ott|paz|loka|eki|rij|окт|жов|οκτ)/,
+  /^(?:nov|lis|marras|noi|kas|ноя|ное|лис|νοε)/,
+  /^(?:de[czs]|dic|gru|joulu|ara|pro|дек|гру|δεκ)/,
 ];
 
 const hour = 60;
-/** Zones by name, in minutes east of UTC. A name that is not among them says nothing (RFC 5322 section 4.3). */
+/** Zones by name, in minutes east of UTC. A name that is not among them says nothing (RFC 5322 section 4.3): `IST` is India's, Ireland's and Israel's. */
 const zones: Readonly<Record<string, number>> = {
   EST: -5 * hour,
   EDT: -4 * hour,
@@ -51,6 +51,13 @@ const zones: Readonly<Record<string, number>> = {
   AKST: -9 * hour,
   AKDT: -8 * hour,
   HST: -10 * hour,
+  ADT: -3 * hour,
+  NST: -3.5 * hour,
+  NDT: -2.5 * hour,
+  TRT: 3 * hour,
+  PKT: 5 * hour,
+  NPT: 5.75 * hour,
+  WIB: 7 * hour,
 };
 
 /** Longer headers are no date. */
@@ -58,7 +65,7 @@ const longest = 200;
 
 /** Null for what is no date, or an impossible one. A date without a zone is in UTC. */
 export function readDate(written = ''): Date | null {
-  const text = withoutComments(written.slice(0, longest)).replace(/\s+/g, ' ').trim();
+  const text = withoutComments(written.slice(0, longest).normalize('NFKC')).replace(/\s+/g, ' ').trim();
   const time = timeIn(text);
   const day = time && dayIn(time.rest);
   return day ? toDate(day, time) : null;
@@ -72,8 +79,10 @@ function withoutComments(text: string): string {
 
 type Time = { readonly hours: number; readonly minutes: number; readonly seconds: number; readonly zone: number; readonly rest: string };
 
-const colons = /(?:^|[\sT,])(\d{1,2}):(\d{2})(?::(\d{1,2})(?:[.,]\d+)?)?(?:\s?([ap])\.?m\b\.?)?(?![\d:])/i;
-const points = /(?<=\d{4}),? (\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])/;
+/** Chinese, Japanese and Korean write the half of the day before the time. */
+const colons =
+  /(?:^|[\sT,日일]|(?<afternoon>下午|晚上|午後|오후)|(?<morning>上午|凌晨|午前|오전))\s?(?<hours>\d{1,2})[:h](?<minutes>\d{2})(?::(?<seconds>\d{1,2})(?:[.,]\d+)?)?(?:\s?(?<half>[apπμ])\.?[mμ](?!\p{L})\.?)?(?![\d:])/iu;
+const points = /(?<=\d{4}),? (?:kl[o.]? )?(?<hours>\d{1,2})\.(?<minutes>\d{2})(?:\.(?<seconds>\d{2}))?(?![\d.])/;
 const offset = /^\s?(?:GMT|UTC?|Z)?\s?([+-])(\d{1,2})(?::?(\d{2}))?(?!\d)/i;
 const zoneName = /^\s?([a-z]{1,5})(?![a-z])/i;
 
@@ -81,12 +90,14 @@ const zoneName = /^\s?([a-z]{1,5})(?![a-z])/i;
 function timeIn(text: string): Time | undefined {
   const found = colons.exec(text) ?? points.exec(text);
   if (!found) return /\d:\d/.test(text) ? undefined : { hours: 0, minutes: 0, seconds: 0, zone: 0, rest: text };
-  const [whole, written = '', minutes = '', seconds = '0', half] = found;
+  const [whole] = found;
+  const { hours: written = '', minutes = '', seconds = '0', half, morning, afternoon } = found.groups ?? {};
   const after = text.slice(found.index + whole.length).replace('\u2212', '-');
   const [numeric, sign, zoneHours = '0', zoneMinutes = '0'] = offset.exec(after) ?? [];
   const named = numeric === undefined ? zoneName.exec(after) : null;
   const rest = `${text.slice(0, found.index)} ${after.slice((numeric ?? named?.[0] ?? '').length)}`;
-  const hours = half === undefined ? Number(written) : (Number(written) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  const isAfternoon = afternoon !== undefined || /^[pμ]$/i.test(half ?? '');
+  const hours = isAfternoon || (half ?? morning) !== undefined ? (Number(written) % 12) + (isAfternoon ? 12 : 0) : Number(written);
   if (hours > 23 || Number(minutes) > 59 || Number(seconds) > 60) return undefined;
   const east = (sign === '-' ? -1 : 1) * (Number(zoneHours) * hour + Number(zoneMinutes));
   const zone = sign === undefined ? (zones[named?.[1]?.toUpperCase() ?? ''] ?? 0) : Math.abs(east) > 15 * hour ? 0 : east;
@@ -98,7 +109,9 @@ type Day = { readonly day: number; readonly month: number; readonly year: number
 const year = String.raw`(\d{4}|'?\d{2,3})(?!\d)`;
 const dayFirst = new RegExp(String.raw`(?:^|[\s,])(\d{1,2})(?:st|nd|rd|th|er|\.|º)?[\s-]+(?:de |of )?(\p{L}{3,})\.?,?[\s-]+(?:de |del )?${year}`, 'u');
 const monthFirst = new RegExp(String.raw`(?:^|[\s,])(\p{L}{3,})\.? (\d{1,2})(?:st|nd|rd|th)?,? +${year}`, 'u');
-const yearFirst = /(?:^|[\s,])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)/;
+const yearFirst = /(?:^|[\s,])(\d{4})(?:[-/]|\. ?|年|년 ?)(\d{1,2})(?:[-/]|\. ?|月|월 ?)(\d{1,2})(?!\d)/;
+/** In Hungarian. */
+const yearAndName = /(?:^|[\s,])(\d{4})\. (\p{L}{3,})\.? (\d{1,2})(?!\d)/u;
 const numbers = new RegExp(String.raw`(?:^|[\s,])(\d{1,2})([./-])(\d{1,2})\2${year}`);
 
 function dayIn(text: string): Day | undefined {
@@ -108,6 +121,8 @@ function dayIn(text: string): Day | undefined {
   if (second !== undefined && monthOf(monthBefore) > 0) return { day: Number(second), month: monthOf(monthBefore), year: yearOf(yearLast) };
   const [, isoYear, isoMonth, isoDay] = yearFirst.exec(text) ?? [];
   if (isoYear !== undefined) return { day: Number(isoDay), month: Number(isoMonth), year: Number(isoYear) };
+  const [, yearBefore, name = '', third] = yearAndName.exec(text) ?? [];
+  if (yearBefore !== undefined) return { day: Number(third), month: monthOf(name), year: Number(yearBefore) };
   const [, one, separator, other, numberYear = ''] = numbers.exec(text) ?? [];
   if (one === undefined) return undefined;
   // With slashes Americans write the month first; with points it is the day.
