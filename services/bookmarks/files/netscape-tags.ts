@@ -22,7 +22,7 @@ const longestStart = 5;
 /** A closing quote may be missing. Browsers read such files by lines, so a tag also ends before a line that begins with a tag. */
 const nextTag = new RegExp(`</?(?:${names})(?![\\w-])`, 'iy');
 
-/** By this much a format is told. */
+/** Formats differ within this length. */
 const beginningLength = 1024;
 
 /** Formats in which browsers and bookmark services export as well; their texts may hold tags. */
@@ -30,7 +30,7 @@ const otherFormats: readonly (readonly [name: string, begins: RegExp])[] = [
   ['JSON', /^[{[]/],
   // The first line of CSV names its columns.
   ['CSV', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
-  ['a zip archive', /^PK\x03\x04/],
+  ['a zip archive', /^PK\p{Cc}{2}/u],
   ['a file of a browser itself', /^(?:mozLz40|SQLite format 3|bplist)/],
   ['XML', /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?:opml|xbel|plist|rss|feed)\b/i],
 ];

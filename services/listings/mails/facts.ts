@@ -14,7 +14,7 @@ export function factsOf(text: string, address?: string): string {
 
 /** Rooms as other languages label them, alone or before a colon. */
 const roomLabel =
-  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|dormitorios|baños|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|soverom|sovrum';
+  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|rec[aá]maras|alcobas|dormit[oó]rios|baños|banheiros|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|soverom|sovrum|комнат|кімнат';
 const isLabel = new RegExp(String.raw`^(?:(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?|\(s\))?|${roomLabel})\s*[:|]?$`, 'i');
 const isNumber = /^\d{1,2}$/;
 
@@ -79,22 +79,46 @@ const counted = (noun: string) =>
   );
 // `12 CH-8001 Zürich` is a street's number before a postal code.
 const bedrooms = counted(
-  String.raw`bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch(?!\s?-?\s?\d{4}(?!\s?€))|dorm(?:itorio)?s?|hab(?:s|itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|slpk|quartos?|bhk|ldk|so[vw]rum|soverum|soverom|soveværelser|υπνοδωμάτια`,
+  String.raw`bed(?:s|rooms?|roomed)?|br|bds?|bdrms?|schlafzimmer|chambres?|ch(?!\s?-?\s?\d{4}(?!\s?€))|dorm(?:itorio)?s?|hab(?:s|itaci(?:ones|ón))?|camer[ae](?: da letto)?|slaapkamers?|slpk|quartos?|bhk|ldk|so[vw]rum|soverum|soverom|soveværelser|υπνοδωμάτι[αο]|rec[aá]maras?|alcobas?|dormit[oó]rios?|kamar tidur|phòng ngủ|[室房](?=\d|$|[\s,|·])`,
 );
 const baths = counted(
-  'bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?|sdb|łazien(?:ka|ki)|koupeln[ay]|badrum|badeværelser',
+  'bath(?:s|rooms?|roomed)?|ba|bäder|bad(?:ezimmer)?|salles? de bains?|baños?|bagn[io]|badkamers?|casas? de banho|banheiros?|sdb|łazien(?:ka|ki)|koupeln[ay]|badrum|badeværelser|μπάνι[οα]|kamar mandi',
 );
 /** Rooms of all kinds, as most of the Continent counts them; one of them is no bedroom. */
 const rooms = counted(
-  String.raw`zimmer(?:wohnung|apartment)?|zi|pièces?|locali|vani|ambientes|kamers?|pok(?:oje|oi|ój|ojow[ea])|\+kk|szob(?:a|ás)|rum|rok|roms?|vær(?:elser)?|комнат(?:ная|ы)|к(?=\.)`,
+  String.raw`zimmer(?:wohnung|apartment)?|zi|pièces?|locali|vani|ambientes|kamers?|pok(?:oje|oi|ój|ojow[ea])|\+kk|szob(?:a|ás)|rum|rok|roms?|vær(?:elsers?|elses)?|raum(?:wohnung)?|комнат(?:ная|ы)?|к(?=\.)|кімнат(?:на|и)?|стаен|h(?=\s?\+)|izb(?:ov[ýá]|y)|sob(?:n[oai]|e)|kambari[ųo]|istabas|toa(?:line|d)|herbergja|חדרים`,
 );
-/** Italian flats by their rooms. */
-const flats: ReadonlyMap<string, number> = new Map([
-  ['monolocale', 1],
-  ['bilocale', 2],
-  ['trilocale', 3],
-  ['quadrilocale', 4],
-]);
+/** Flats that are named by how many rooms they have, from one. */
+const flats = [
+  'monolocale|monoambiente|garsoniera|garsonieră|kawalerka|yksiö|едностаен|однокомнатная|однокімнатна',
+  'bilocale|kaksio|dvosoban|dvosobno|двустаен|двухкомнатная|двокімнатна|dwupokojowe',
+  'trilocale|kolmio|trosoban|trosobno|тристаен|трехкомнатная|трёхкомнатная|трикімнатна|trzypokojowe',
+  'quadrilocale|четиристаен|четырехкомнатная|чотирикімнатна',
+  'pentalocale',
+].map((forms) => forms.split('|'));
+// Boundaries of words would cost more than all else that reads rooms, and these words are in no others.
+const flat = new RegExp(flats.flat().join('|'));
+
+/** `T3` and `F3` of France, `T3` of Portugal, `2+1` of Turkey and Czechia. */
+const layout =
+  /(?:^|[|·•,]\s*|(?<!\p{L})(?:appartement|apartamento|maison|moradia|duplex|loft|location|louer|tipologia|type)[:\s]+)([TF])(\d)(?=$|[\s|·•,])|(?<![\d.,+\p{L}])([1-9])\s?\+\s?[01](?![\d\p{L}+.,])/imu;
+/** A `T3` has three bedrooms. */
+const isPortuguese = /(?<!\p{L})(?:apartamento|moradia|renda|arrend\p{L}*|mês)(?!\p{L})/iu;
+/** `2+1` has two rooms. */
+const isCzech = /(?<!\p{L})(?:byt\p{L}?|kč|pronájem|prenájom)(?!\p{L})/iu;
+/** `camere` are rooms, and bedrooms in Italian. */
+const isRomanian = /(?<!\p{L})(?:apartament|lun[aă]|lei)(?!\p{L})/iu;
+const romanianRooms = counted('camere');
+
+function bedsOfLayout(text: string, country: string): number | undefined {
+  // Most texts have none, and this costs a tenth.
+  if (!/\b[TF]\d|\d ?\+/i.test(text)) return undefined;
+  const [, type, french, plus] = layout.exec(text) ?? [];
+  if (plus !== undefined) return Number(plus) - (['cz', 'sk'].includes(country) || isCzech.test(text) ? 1 : 0);
+  if (french === undefined) return undefined;
+  const countsBedrooms = type?.toUpperCase() === 'T' && (country === 'pt' || (country !== 'fr' && isPortuguese.test(text)));
+  return Math.max(0, Number(french) - (countsBedrooms ? 0 : 1));
+}
 /** `two double and one single bedrooms`: the count before the last one. */
 const countBefore = new RegExp(String.raw`(?<![\d.,\p{L}])(${number})\s+(?:(?:${adjectives})[\s,]+){1,3}(?:and|und|et|y|e|en|&|\+)\s*$`, 'iu');
 /** The bound of a saved search is no fact of a listing. */
@@ -115,11 +139,15 @@ function countOf(pattern: RegExp, text: string): number | undefined {
   return undefined;
 }
 
-export function bedsIn(text: string): number | undefined {
-  const beds = countOf(bedrooms, text);
-  if (beds !== undefined) return beds;
-  const all = countOf(rooms, text) ?? flats.get(/(?<!\p{L})(?:mono|bi|tri|quadri)locale(?!\p{L})/iu.exec(text)?.[0].toLowerCase() ?? '');
-  return all === undefined ? undefined : Math.max(0, all - 1);
+/** @param country the end of the portal's host: some words count rooms in one country and bedrooms in another */
+export function bedsIn(text: string, country = ''): number | undefined {
+  const isInRomania = /camere/i.test(text) && (['ro', 'md'].includes(country) || isRomanian.test(text));
+  const beds = isInRomania ? countOf(romanianRooms, text) : undefined;
+  const bedroom = beds === undefined ? countOf(bedrooms, text) : beds - 1;
+  if (bedroom !== undefined) return bedroom;
+  const named = flat.exec(text.toLowerCase())?.[0] ?? '';
+  const all = countOf(rooms, text) ?? flats.findIndex((forms) => forms.includes(named)) + 1;
+  return all > 0 ? all - 1 : bedsOfLayout(text, country);
 }
 export const bathsIn = (text: string) => countOf(baths, text);
 
@@ -128,9 +156,10 @@ type PropertyType = Property['propertyType'];
 const typeWords: readonly Readonly<Partial<Record<PropertyType, RegExp>>>[] = [
   { House: /house/, Apartment: /apartment/, Studio: /studio/, Shared: /shared/ },
   {
-    House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia/,
-    Apartment: /\p{L}*wohnung|appartement|appartamento|apartamento|piso|mieszkanie|byt|lakás|lägenhet|leilighet|lejlighed/u,
-    Studio: /monolocale|estudio/,
+    House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia|omakotitalo|дом|къща|rumah/,
+    Apartment:
+      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|apartamento|piso|mieszkanie|byt|lakás|lägenhet|leilighet|lejlighed/u,
+    Studio: /monolocale|monoambiente|estudio|garsonier[aă]|kawalerka|yksiö|студио|студия/,
     Shared: /wg|colocation/,
   },
 ];

@@ -56,7 +56,8 @@ function readListing(document: MailDocument, card: Card): FoundListing {
   const rent = rentIn(texts);
   if (rent === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
-  const currency = rent.currency === undefined ? undefined : codeOf(rent.currency, new URL(sourceUrl).hostname);
+  const { hostname } = new URL(sourceUrl);
+  const currency = rent.currency === undefined ? undefined : codeOf(rent.currency, hostname);
   if (rent.currency !== undefined && currency === undefined) return { kind: 'failed', reason: `${rent.currency} is the currency of several countries` };
   const read = NewProperty.safeParse({
     sourceId,
@@ -66,7 +67,7 @@ function readListing(document: MailDocument, card: Card): FoundListing {
     currency,
     eircode: eircodeIn(address),
     // A fact that the mail lacks stays as it is known.
-    beds: nearest(bedsIn),
+    beds: nearest((text) => bedsIn(text, hostname.split('.').at(-1))),
     baths: nearest(bathsIn),
     propertyType: nearest(typeOf),
     berRating: firstOf(places, (place) => gradeOf(document, place)),

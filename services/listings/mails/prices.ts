@@ -2,7 +2,7 @@
 
 const { raw } = String;
 /** They stand beside their amount, since some are words of other languages, or names. */
-const codes = 'CZK|HUF|RON|TRY|SEK|NOK|DKK|ISK|BGN|RUB|UAH|ILS|KRW|JPY|HKD|TWD|SGD|MXN|ZAR';
+const codes = 'CZK|HUF|RON|TRY|SEK|NOK|DKK|ISK|BGN|RSD|RUB|UAH|ILS|KRW|JPY|CNY|HKD|TWD|SGD|MXN|ZAR|AED|SAR|QAR|EGP|NGN|KES|GHS|THB|IDR|MYR|PHP|VND';
 
 /** Signs of currencies, each with its code. A sign that several currencies have is its own name, and follows those that are written out. */
 const currencies: readonly (readonly [sign: string, code: string])[] = [
@@ -20,8 +20,16 @@ const currencies: readonly (readonly [sign: string, code: string])[] = [
   ['₽', 'RUB'],
   ['₴', 'UAH'],
   ['₪', 'ILS'],
-  ['₩', 'KRW'],
+  ['₩|원', 'KRW'],
   ['円', 'JPY'],
+  ['元', 'CNY'],
+  ['₦', 'NGN'],
+  ['฿', 'THB'],
+  ['₱', 'PHP'],
+  ['₫', 'VND'],
+  [raw`\bKSh\.?(?=\s?\d)`, 'KES'],
+  [raw`\bRp\.?(?=\s?\d)`, 'IDR'],
+  [raw`\bRM(?=\s?\d)`, 'MYR'],
   [raw`\bHK\$`, 'HKD'],
   [raw`\bNT\$`, 'TWD'],
   [raw`\bSG?\$`, 'SGD'],
@@ -33,8 +41,8 @@ const currencies: readonly (readonly [sign: string, code: string])[] = [
   [raw`\bkr(?:\.|(?![a-zåäöæø]))`, 'kr'],
 ];
 /** Words behind an amount, and their codes. */
-const words: Readonly<Record<string, string>> = { kč: 'CZK', ft: 'HUF', lei: 'RON', tl: 'TRY', лв: 'BGN', руб: 'RUB', рублей: 'RUB', грн: 'UAH' };
-const behind = raw`(?<=\d\s?|[-–]\s?|\d ezer )(?:${Object.keys(words).join('|')}|${codes})(?![\p{L}\d²])\.?`;
+const words: Readonly<Record<string, string>> = { kč: 'CZK', ft: 'HUF', lei: 'RON', tl: 'TRY', лв: 'BGN', руб: 'RUB', рублей: 'RUB', грн: 'UAH', đ: 'VND' };
+const behind = raw`(?<=\d\s?|[-–]\s?|\d (?:ezer|triệu) )(?:${Object.keys(words).join('|')}|${codes})(?![\p{L}\d²])\.?`;
 const anyCurrency = new RegExp([behind, raw`\b(?:${codes})(?=\s?\d)`, ...currencies.map(([sign]) => `(${sign})`)].join('|'), 'giu');
 
 /** Currencies are replaced by a character for private use each: with all of their spellings the patterns below would take seconds to compile. */
@@ -62,15 +70,15 @@ export function codeOf(sign: string, host: string): string | undefined {
   return codes ? (codes[host.split('.').at(-1) ?? ''] ?? codes.other) : sign;
 }
 
-/** Three groups at most: without a bound, a row of numbers costs the square of its length. */
-const digits = String.raw`\d{1,3}(?:[,.\s'’]\d{3}){1,3}`;
+/** Three groups at most: without a bound, a row of numbers costs the square of its length. India writes `1,25,000`. */
+const digits = raw`\d{1,3}(?:[,.'’ \t\u00a0\u2009\u202f]\d{3}){1,3}|\d{1,2},\d\d,\d{3}`;
 const whole = String.raw`(?<whole>${digits}|\d+)`;
-const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<times>\s?(?:(?:k|tys\.?|tis\.?|ezer|тыс\.?|тис\.?)(?!\p{L})|[万萬만]))?`;
+const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<times>\s?(?:(?:k|tys\.?|tis\.?|ezer|тыс\.?|тис\.?|mil|lakhs?|juta|jt|triệu)(?!\p{L})|[万萬만]))?`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
 const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?<![\d.,\ue000-\ue0ff])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
+const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?=\d)(?<![\d.,\p{L}\ue000-\ue0ff])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
 const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|(?:kale )?huur|cc|hc)\b)?`;
-const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|za|pr\.?|på|în|в|на|/|p\.?/?)\s*`;
+const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|za|pr\.?|på|á|în|в|на|/|p\.?/?)\s*`;
 const every = (unit: string, adverb: string) =>
   new RegExp(
     String.raw`${amount}(?:${per}(?:${unit})|${kind}\s*\(?(?:${adverb})(?!\p{L}))|(?<![\p{L}\d])(?:${adverb}|(?:rent )?(?:per|pro|par|por|al) (?:${unit}))(?: rent| price| leje| leie)?[\s:|=]*${amount}`,
@@ -78,13 +86,17 @@ const every = (unit: string, adverb: string) =>
   );
 const monthly = every(
   // A price for a square metre is none for a month.
-  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mt|mois|mes|mês|mese|maand|mnd|miesiąc|mies|m-?c|mån(?:ad(?:en)?)?|måned(?:en)?|md|kk|měs(?:íc)?|mesiac|hó(?:nap)?|lun[aă]|ay|mj(?:esec)?|mesec|μήνα?|месец|мес(?:яц)?|міс(?:яць)?|月|월|חודש)(?![\p{L}\d²])`,
+  String.raw`(?:calendar\s+)?(?:month|mth|mo|c\.?\s?m|m|monat|mt|mois|mes|mês|mese|maand|mnd|miesiąc|mies|m-?c|mån(?:ad(?:en)?)?|måned(?:en)?|md|kk|měs(?:íc)?|mesiac|hó(?:nap)?|lun[aă]|ay|mj(?:esec)?|mesec|μήνα?|месец|мес(?:яц)?|міс(?:яць)?|mėn|mēn|kuu|mán(?:uði)?|bulan|bln|tháng|เดือน|月|월|חודש)(?![\p{L}\d²])`,
   'monthly|monatlich|mtl|mensuel(?:s|les?)?|mensual(?:es)?|mensili?|mensal|mensais|maandelijks|miesięcznie|měsíčně|mesačne|havi|havonta|lunar|aylık|månedligt?|månatligen|kuukaudessa|mjesečno|mesečno|μηνιαίως|ежемесячно|щомісяця|לחודש|月租|mes',
 );
 const weekly = every(String.raw`(?:week|wk|w|woche|semaine|semana|settimana|vecka|uge|uke)(?!\p{L})`, 'weekly|wöchentlich');
+const yearly = every(
+  raw`(?:year(?:ly)?|yr|annum|jahr|an(?:née)?|año|anno|ano|jaar|år|rok|год|рік|年)(?!\p{L})`,
+  'yearly|annually|jährlich|annuel(?:s|les?)?|p\\.a\\.',
+);
 const german = '(?:netto|brutto|gesamt|grund|kalt|warm|monats)*miet(?:e|preis|zins)';
 const labelBehind = String.raw`kalt|warm|${german}|gesamtbelastung|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)|\+ ?czynsz`;
-const labels = `rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda|hyra|(?:hus|måneds)?lei?e|husleje|vuokra|nájem(?:né)?|nájomné|czynsz najmu|bérleti díj|chirie|kira|ενοίκιο|najam|наем|аренда|оренда|賃料|家賃|租金`;
+const labels = `rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda|hyra|(?:hus|måneds)?lei?e|husleje|vuokra|nájem(?:né)?|nájomné|czynsz najmu|bérleti díj|chirie|kira|ενοίκιο|najam|наем|аренда|оренда|賃料|家賃|租金|월세`;
 const behindLabel = String.raw`(?: ?\([^()\n]{1,20}\)| inkl\.? ?(?:nk|nebenkosten))?[\s:|=]*`;
 /** A rent without a period is that of a month; the word for it stands before, behind, or alone in the line below. */
 const labelled = new RegExp(
@@ -136,14 +148,14 @@ export const hasPrice = (text: string): boolean => nameAt(markCurrencies(text)) 
 /** `currency` is a code, or a sign that `codeOf` knows. */
 export type Rent = { readonly value: number; readonly currency: string | undefined };
 
-/** The first rent above 0: a month's, else a week's for as long as a month is, else one without a period. The first text that has one counts. */
+/** The first rent above 0: a month's, else a week's for as long as a month is, else one without a period, else a year's. The first text that has one counts. */
 export function rentIn(written: readonly string[]): Rent | undefined {
   const texts = written.map(markCurrencies);
-  const perWeek = () => {
-    const week = firstIn(texts, weekly);
-    return week && { ...week, value: Math.round((week.value * 5200) / 12) / 100 };
+  const per = (period: RegExp, timesAYear: number) => {
+    const found = firstIn(texts, period);
+    return found && { ...found, value: Math.round((found.value * timesAYear * 100) / 12) / 100 };
   };
-  return firstIn(texts, monthly) ?? perWeek() ?? firstIn(texts, labelled);
+  return firstIn(texts, monthly) ?? per(weekly, 52) ?? firstIn(texts, labelled) ?? per(yearly, 1);
 }
 
 type Amount = Rent & { readonly isSure: boolean };
@@ -177,8 +189,13 @@ function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
   });
 }
 
-/** `2.1k`, `180 ezer`, `8.5万`. */
-const factorOf = (written: string): number => (written === '' ? 1 : /[万萬만]/.test(written) ? 10_000 : 1000);
+/** `2.1k`, `180 ezer`, `8.5万`, `1.2 lakh`, `12 triệu`; for a thousand there are most words. */
+function factorOf(written: string): number {
+  if (written === '') return 1;
+  if (/^(?:juta|jt|triệu)$/i.test(written)) return 1_000_000;
+  if (/^lakh/i.test(written)) return 100_000;
+  return /[万萬만]/.test(written) ? 10_000 : 1000;
+}
 
 /** Reads `1,850.50`, `1.850,50`, `1 850` and `1.850,-`. */
 function numberOf(written: string): number {
