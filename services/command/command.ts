@@ -69,7 +69,10 @@ function addProcesses(command: Command, { environment, writeError }: CommandPart
     .command('serve')
     .description('run services, configured by the environment')
     .argument('<service...>', names.join(', '))
-    .action((wanted: string[]) => traced(environment, wanted.join('+'), async () => (await import('./serve.ts')).serve(call, wanted)));
+    .addOption(new Option('--worker <name...>', `work in the same process (${workerNames.join(', ')})`).default([], 'none'))
+    .action((wanted: string[], { worker }: { worker: string[] }) =>
+      traced(environment, wanted.join('+'), async () => (await import('./serve.ts')).serve(call, wanted, worker)),
+    );
 
   command
     .command('worker')

@@ -37,7 +37,11 @@ async function run({ environment, writeError }: ProcessCall, parts: readonly Pic
   });
 }
 
-export const serve = async (call: ProcessCall, wanted: readonly string[]) => run(call, await deployables.load(wanted), 'service');
+/** @param workers in the process of the services: a process of its own takes some 50 MiB */
+export async function serve(call: ProcessCall, wanted: readonly string[], workers: readonly string[]): Promise<void> {
+  const beside = workers.map(async (name) => ({ ...(await deployables.loadWorker(name)).worker, name }));
+  await run(call, [...(await deployables.load(wanted)), ...(await Promise.all(beside))], 'service');
+}
 
 /** `signalbox operator`: no service, no database; it speaks to the API server. */
 export const operate = async (call: ProcessCall) => run(call, [(await deployables.loadOperator()).operator], 'worker');

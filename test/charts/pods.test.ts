@@ -141,6 +141,24 @@ describeWith(helm, 'a pod', () => {
   });
 });
 
+describeWith(helm, 'a queue worker of the kind InService', () => {
+  const kind = 'InService';
+  const ofWorkers = (workers: Values): Values => ({ services: { 'webhook-intake': { workers } } });
+
+  it('runs in the pod of its service, and has no objects of its own', async () => {
+    const manifests = await render(ofWorkers({ service: { kind }, 'database-service': { kind } }));
+    const intake = podsOf([find(manifests, 'Deployment/signalbox-webhook-intake')])[0]?.pod;
+    expect(intake?.spec.containers[0]?.args).to.deep.equal(['serve', 'webhook-intake', '--worker', 'database-service', 'service']);
+    expect(manifests.map(({ metadata }) => metadata.name).filter((name) => /intake-(database-)?service$/.test(name))).to.deep.equal([]);
+  });
+
+  it('is refused with values of its own, and for a worker whose pod has what that of the service lacks', async () => {
+    const refused = (workers: Values) => render(ofWorkers(workers)).then(() => '', String);
+    expect(await refused({ service: { kind, replicas: 2 } })).to.contain('service.replicas: this worker runs in the pod of its service (kind: InService)');
+    expect(await refused({ maintenance: { kind } })).to.contain('services.webhook-intake.workers.maintenance.kind must be Deployment or CronJob');
+  });
+});
+
 describeWith(helm, 'the type of queues', () => {
   const typeOf = async (values: Values, component: string) => {
     const [pod] = podsOf([find(await render(values), `Deployment/signalbox-${component}`)]);

@@ -1,5 +1,7 @@
 // The messages of `signalbox serve` and `worker` about unusable settings.
 import { expect } from 'chai';
+import { deployables } from '../../services/command/deployables.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
 
 const refusalOf = async (words: readonly string[], env: Readonly<Record<string, string>>) => {
@@ -32,6 +34,17 @@ describe('signalbox serve', () => {
     expect(faults.filter((fault) => fault.startsWith('BROKER_URL_1 '))).to.have.length(1);
     expect(new Set(faults).size).to.equal(faults.length);
     expect(faults.join()).not.to.contain('hunter2');
+  });
+
+  it('has workers in the process of the services', async () => {
+    const [intake] = await deployables.load(['webhook-intake']);
+    if (!intake) throw new TypeError('there is no intake');
+    const { url } = await createTestDatabase({ schema: 'intake', migrations: intake.migrations.directory });
+    const env = { DATABASE_URL: url, BROKER_URL_1: url, Intake__AccessTokens: 'the reader of the tests', PORT: '0', METRICS_PORT: '0', APP_ENV: 'development' };
+    const { signal, waitForLine, exited } = startProcess(['serve', 'webhook-intake', '--worker', 'service', 'database-service'], { env });
+    await waitForLine(/"msg":"ready"/);
+    signal('SIGTERM');
+    expect(await exited).to.deep.equal({ code: 0, signal: null });
   });
 });
 

@@ -27,6 +27,17 @@
 {{- end -}}
 {{- end -}}
 
+{{/* A worker in the pod of its service has no values of its own. service, worker, entry, facts */}}
+{{- define "signalbox.refuseInService" -}}
+{{- $path := printf "services.%s.workers.%s" .service .worker -}}
+{{- if not .facts.inService -}}
+{{- fail (printf "%s.kind must be Deployment or CronJob" $path) -}}
+{{- end -}}
+{{- range without (keys .entry | sortAlpha) "enabled" "kind" -}}
+{{- fail (printf "%s.%s: this worker runs in the pod of its service (kind: InService); give services.%s.%s instead" $path . $.service .) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* root, workload */}}
 {{- define "signalbox.refuseWorkload" -}}
 {{- $stopSeconds := add .workload.preStopSeconds 30 -}}
