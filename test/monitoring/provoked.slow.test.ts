@@ -229,7 +229,7 @@ describeWith(prometheus, 'provoked alerts', function () {
         alert: 'SignalboxQueueNotConsumed',
         labels: { broker: 'BROKER_URL_1', queue: 'forge-database' },
         async mend(alert) {
-          expectStep(alert, 'signalbox-webhook-intake-database-service --replicas=1');
+          expectStep(alert, "webhook-intake-database-service)' --replicas=1");
           await databaseService.start();
           await expectQueuesEmpty();
         },
