@@ -76,7 +76,7 @@ export function repositoryOf(payload: unknown): string | undefined {
 /** Places of the repository: Forgejo's runs have it within. */
 const repositories = [['repository'], ['run', 'repository']];
 /** Other objects whose page is on the forge, the most telling first. */
-const pages = [['organization'], ['installation', 'account'], ['sender']];
+const pages = [['organization'], ['installation', 'account'], ['account'], ['enterprise'], ['sender']];
 
 /**
  * The forge as one among several of its kind, each of which counts its ids from 1: the host of the repository's page, else of the header,

@@ -193,7 +193,12 @@ function send(context: Context, route: AnyRoute, returned: unknown): void {
     else context.set(name, typeof value === 'string' ? value : [...value]);
   }
   context.status = status; // behind the body: Koa takes a body of null for 204
+  // As node:http does it for GET.
+  if (context.method === 'HEAD' && context.body === null && !isBodiless(status)) context.length = 0;
 }
+
+/** Whether an answer of this status never has a body, and so no length. RFC 9110 section 8.6. */
+const isBodiless = (status: number) => status === 204 || status === 304;
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -50,6 +50,15 @@ export const vaultStateRoutes = (health: Health, clock: () => Date): AnyRoute[] 
   }),
   route({
     method: 'get',
+    path: '/v1/sys/init',
+    operationId: 'vaultGetInitialization',
+    access: 'open',
+    summary: 'Whether it is initialized, which it always is',
+    answers: { 200: VaultState.pick({ initialized: true }).meta({ id: 'VaultInitialization', description: 'Whether it is initialized.' }) },
+    handle: () => ({ initialized: true }),
+  }),
+  route({
+    method: 'get',
     path: '/v1/sys/leader',
     operationId: 'vaultGetLeader',
     access: 'open',

@@ -50,6 +50,7 @@ function described({ name, vendor, takesForms, takesText, handshake, setting = s
     body: rawBody({ mediaTypes, maxBytes, timeoutMs: bodyMs, memory }),
     describedBody: Object.fromEntries(mediaTypes.map((type) => [type, sent])),
     answers,
+    ...(handshake && { describedAnswerHeaders: describedAsText }),
   } as const;
 }
 
@@ -88,7 +89,7 @@ type Posted = Pick<RouteRequest<undefined, undefined, RawBody>, 'url' | 'headers
 
 const taker = (source: Source, receive: Receive) => async (request: Posted) => {
   const asked = source.handshake?.({ method: 'post', ...request });
-  return asked ? answer(200, asked) : answer(202, await receive(source, request));
+  return asked ? answer(200, asked, asText) : answer(202, await receive(source, request));
 };
 
 type VerifierParts = { readonly secrets: readonly Secret[]; readonly setting: string; readonly clock: () => Date };
@@ -104,6 +105,10 @@ function createVerifier({ header, createVerifier: create, orToken }: SignatureVe
 
 const settingOf = (name: string) => `Sources__${name.replace(/^./, (letter) => letter.toUpperCase())}Secrets`;
 
+/** A browser must take nothing of a request for a page. */
+const asText = { 'X-Content-Type-Options': 'nosniff' };
+const describedAsText = { 200: { 'X-Content-Type-Options': '`nosniff`' } };
+
 const Challenge = z.string().describe('The text that the sender asks for');
 
 /** GET and HEAD of a sender that looks at the address before it delivers. */
@@ -117,7 +122,8 @@ function handshakeRoute({ source: { name, vendor, verification, handshake } }: C
     ...(verification.by === 'signature' && { access: 'open' }),
     answers: { 200: Challenge },
     describedContent: { 'text/plain': Challenge, 'application/json': z.record(z.string(), z.string()) },
-    handle: ({ url, headers }) => handshake({ method: 'get', url, headers }) ?? new Content('text/plain', ''),
+    describedAnswerHeaders: describedAsText,
+    handle: ({ url, headers }) => answer(200, handshake({ method: 'get', url, headers }) ?? new Content('text/plain', ''), asText),
   });
   return [greeting];
 }

@@ -275,6 +275,13 @@ describe('createApp', () => {
       expect(body).to.include('isOpen');
       expect(asked?.replace(/^Date: .*$/m, 'Date')).to.equal(`${head}\r\n\r\n`);
     });
+
+    it('has the length of an answer without a body, too', async () => {
+      const moved = route({ method: 'get', path: '/moved', summary: 's', access: 'open', answers: { 301: null }, handle: () => answer(301, null) });
+      const { raw } = await startApp({ routes: [moved] });
+      for (const method of ['GET', 'HEAD'])
+        expect(await raw(`${method} /moved HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), method).to.match(/^Content-Length: 0$/im);
+    });
   });
 
   describe('CORS', () => {

@@ -78,7 +78,12 @@ describe('forgeIdOf', () => {
     expect(forgeIdOf(github, { sender: page('two.test') }, 'Three.test')).to.equal('three.test');
   });
   it('is the host of any page that the payload names where there is no repository', () => {
-    for (const payload of [{ organization: page('f.test') }, { installation: { account: page('f.test') } }, { sender: page('f.test') }])
+    for (const payload of [
+      { organization: page('f.test') },
+      { installation: { account: page('f.test') } },
+      { account: page('f.test') },
+      { sender: page('f.test') },
+    ])
       expect(forgeIdOf(github, payload)).to.equal('f.test');
   });
   it('is the kind where nothing tells the host', () => {

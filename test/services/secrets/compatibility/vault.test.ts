@@ -189,6 +189,7 @@ describe('reads in the form of Vault', () => {
     expect(await ask('seal-status')).to.deep.nested.include({ status: 200, 'body.sealed': true });
     isReady = true;
     expect((await ask('health')).status).to.equal(200);
+    expect(await ask('init')).to.deep.include({ status: 200, body: { initialized: true } });
     expect(await ask('leader')).to.deep.nested.include({ status: 200, 'body.ha_enabled': false });
   });
 

@@ -365,7 +365,8 @@ sources:
     const ask = (path: string, method: 'GET' | 'HEAD') => post(`${ground.url}/${path}`, { body: '', method });
     const answered = ({ status, text, headers }: Reply) => [status, text, headers['content-type']?.split(';')[0]];
     expect(answered(await ask('asks-first?hub.mode=subscribe&hub.challenge=%3Cb%3E7', 'GET'))).to.deep.equal([200, '<b>7', 'text/plain']);
-    expect((await ask('asks-first', 'HEAD')).status).to.equal(200);
+    const { status, headers } = await ask('asks-first', 'HEAD');
+    expect([status, headers['x-content-type-options']]).to.deep.equal([200, 'nosniff']);
     expect((await ask('asks-in-body', 'GET')).status).to.equal(401);
     expect((await ask(`asks-in-body?token=${secret}`, 'HEAD')).status).to.equal(200);
     const question = '{"challenge":"7","kind":"verification"}';
