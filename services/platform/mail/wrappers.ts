@@ -173,14 +173,32 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:checklink|click)\.mail\.ru\//, target: parameter('url', 'u') },
   { at: /^link\.(?:zhihu\.com|juejin\.cn|csdn\.net)$/, target: parameter('target') },
 
-  // Affiliate networks.
+  // Links to applications, with the page for those who have none.
+  {
+    at: /^[\w-]+[.-](?:onelink\.me|(?:app|page|go)\.link)(?:\/|$)|^app\.adjust\.(?:com|io)\//,
+    target: parameter('af_web_dp', 'af_r', '$original_url', '$desktop_url', '$fallback_url', 'link', 'redirect', 'adj_redirect', 'adj_fallback'),
+  },
+
+  // Advertisements and affiliate networks.
+  { at: /^ad\.doubleclick\.net\/ddm\/clk\//, target: (_, { search }) => decode(search.slice(1)) },
+  { at: /^(?:googleads\.g\.doubleclick\.net|www\.googleadservices\.com\/pagead)\/aclk$/, target: parameter('adurl') },
+  {
+    at: /^www\.(?:anrdoezrs|dpbolvw|jdoqocy|kqzyfj|tkqlhce)\.(?:com|net)\/links\/.*?\/(https?:\/\/.+)/,
+    target: ([, page = ''], { search }) => `${page}${search}`,
+  },
+  { at: /^www\.(?:anrdoezrs|dpbolvw|jdoqocy|kqzyfj|tkqlhce)\.(?:com|net)\/click-/, target: parameter('url') },
+  { at: /^prf\.hn\/click\/.*?destination:(https?(?::|%3a).+)/i, target: ([, page = ''], { search }) => `${decode(page)}${search}` },
+  { at: /^(?:www\.)?shareasale\.com\/r\.cfm$/, target: (_, url) => `https://${decode(rawValueOf(url, 'urllink')).replace(/^https?:\/\//i, '')}` },
+  { at: /^rover\.ebay\.com\/rover\//, target: parameter('mpre') },
+  { at: /^track\.webgains\.com\/click\.html$/, target: parameter('wgtarget') },
+  { at: /^[\w-]+\.digidip\.net\/visit$/, target: parameter('url') },
   { at: /^go\.(?:skimresources|redirectingat)\.com$|^(?:clk|clkuk)\.tradedoubler\.com\/click$/, target: parameter('url') },
   { at: /^(?:www\.)?awin1\.com\/cread\.php$/, target: parameter('ued', 'p') },
   { at: /^click\.linksynergy\.com\/deeplink$/, target: parameter('murl') },
   { at: /^redirect\.viglink\.com$|^[\w-]+\.(?:pxf|sjv|evyy|ojrq)\.(?:io|net)\/c\/[\d/]+$/, target: parameter('u') },
 
   // Security gateways.
-  { at: /(?:^|\.)safelinks\.protection\.(?:(?:partner\.)?outlook\.(?:com|de|cn)|office365\.us)(?:\/|$)/, target: parameter('url') },
+  { at: /(?:^|\.)safelinks\.protection\.(?:(?:partner\.)?outlook\.(?:com|de|cn)|office365\.us|eaglex\.ic\.gov)(?:\/|$)/, target: parameter('url') },
   { at: /^statics\.teams\.cdn\.office\.net\/.*safelinks/, target: parameter('url') },
   { at: /^urldefense(?:\.proofpoint)?\.(?:com|us)\/v1\/url$/, target: parameter('u') },
   { at: /^urldefense(?:\.proofpoint)?\.(?:com|us)\/v2\/url$/, target: proofpointV2 },
@@ -191,7 +209,7 @@ const wrappers: readonly Wrapper[] = [
   { at: /\.protection\.sophos\.com$/, target: (_, url) => fromBase64(rawValueOf(url, 'u')) },
   { at: /^protect[\w-]*\.(?:fireeye|trellix)\.com\/(?:v\d\/)?url$/, target: parameter('u') },
   { at: /^clicktime\.(?:symantec\.com|cloud\.postoffice\.net)(?:\/|$)/, target: parameter('u') },
-  { at: /^link\.edgepilot\.com\/s\//, target: parameter('u') },
+  { at: /^link\.(?:edgepilot\.com\/s|zixcentral\.com\/u)\//, target: parameter('u') },
   { at: /^scanmail\.trustwave\.com$/, target: parameter('u') },
   { at: /^[^/]+\/fmlurlsvc$/, target: parameter('url') },
   {
@@ -211,7 +229,10 @@ const wrappers: readonly Wrapper[] = [
   { at: /\.dripemail\d*\.com\/c\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // Drip
   { at: /^mailtrack\.io\/(?:trace\/)?link\//, target: parameter('url') },
   { at: /\/c\/(eJ[\w-]{20,})$/, target: compressedQuery }, // Mailgun
-  { at: /^(?:click|track)\.pstmrk\.it\/\d(s?)\/([^/]+)/, target: ([, secure = '', encoded = '']) => `http${secure}://${decode(encoded)}` }, // Postmark
+  {
+    at: /^(?:(?:click|track)\.pstmrk\.it|[^/]+(?=\/\ds?\/[^/]+\/[\w-]+\/\w+\/[\da-f-]{36}\/))\/\d(s?)\/([^/]+)/,
+    target: ([, secure = '', encoded = '']) => `http${secure}://${decode(encoded)}`,
+  }, // Postmark
   { at: /^lnks\.gd\/l\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // GovDelivery
   { at: /^links\.govdelivery\.com(?::\d+)?\/track$/, target: (_, { search }) => /&&&\d+&&&(https?:\/\/.+)$/i.exec(search)?.[1] },
   { at: /^flight\.beehiiv\.net\/v\d\/clicks\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // beehiiv, of sponsors
