@@ -1,4 +1,5 @@
 // Extracts the links of a mail, each once, with its best title and its authors. Pure.
+import { readHtml } from '../../platform/mail/html.ts';
 import { identityOf } from '../../platform/mail/url-identity.ts';
 import { decode, parametersOf, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
@@ -46,7 +47,7 @@ export type FoundLink = {
 type Target = { readonly identity: string; readonly url: URL; readonly isNoise: boolean };
 type Found = { readonly target: Target; readonly candidates: Candidate[] };
 
-/** Reads the HTML, or the text of a mail without HTML. Links are in the order of their first appearance. */
+/** Reads the HTML, or the text of a mail whose HTML has no links. Links are in the order of their first appearance. */
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
   const targetOf = createTargets(mail, rules);
   const found = new Map<string, Found>();
@@ -100,8 +101,12 @@ function isClickCounter(url: URL): boolean {
 const isPage = /^\s*(?:<!doctype html|<html)\b/i;
 
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {
-  if (html !== null && html.trim() !== '') return linksOfHtml(html, rules);
-  return isPage.test(text ?? '') ? linksOfHtml(text ?? '', rules) : linksOfText(text ?? '', rules.genericTexts);
+  const linked = html === null ? [] : linksOfHtml(html, rules);
+  if (linked.length > 0) return linked;
+  if (isPage.test(text ?? '')) return linksOfHtml(text ?? '', rules);
+  // HTML without anchors: mail programs show the addresses of its text as links.
+  const isBlank = (text ?? '').trim() === '';
+  return linksOfText(isBlank && html !== null ? readHtml(html).text : (text ?? ''), rules.genericTexts);
 }
 
 function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {

@@ -365,6 +365,12 @@ describe('the links that extract finds in a mail of text', () => {
     expect(inText('<html><body><a href="https://a.example/x">On queues</a></body></html>')).to.deep.equal([['https://a.example/x', 'On queues']]);
   });
 
+  it('are read where its HTML has none, and out of such HTML where it has no text', () => {
+    const both = extract(mail({ html: '<p>&nbsp;</p>', text: `How to cook rice\n${url}` }));
+    const alone = extract(mail({ html: `<p>How to cook rice</p><p>${url}</p>` }));
+    for (const found of [both, alone]) expect(found.map(({ title, url: address }) => [address, title])).to.deep.equal([[url, 'How to cook rice']]);
+  });
+
   const tables = [
     ['a title above the URL', `How to cook rice\n${url}`],
     ['a title and a description above the URL', `How to cook rice\nSlowly, with a lid on.\n${url}`],
