@@ -24,6 +24,7 @@ export const AlertMail = z.discriminatedUnion('kind', [
 export type AlertMail = z.output<typeof AlertMail>;
 
 const mostListings = 100;
+const tooMany = { kind: 'failed', reason: `more than ${mostListings} listings` } as const;
 
 /**
  * @param linkPattern matched against the whole URL; its first group is the listing's sourceId
@@ -34,14 +35,14 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [documentOfHtml(html), documentOfText(text)]) {
     const cards = findCards(document, linkPattern);
-    if (cards.length > mostListings) return { kind: 'failed', reason: `more than ${mostListings} listings` };
+    if (cards.length > mostListings) return tooMany;
     if (cards.length > 0) return { kind: 'listings', listings: cards.map((card) => readListing(document, card)) };
   }
-  for (const attached of depth < deepest ? attachedMails(attachments) : []) {
-    const found = await parseAlertMail(attached, linkPattern, depth + 1);
-    if (found.kind !== 'ignored') return found;
-  }
-  return { kind: 'ignored', reason: 'no listing link' };
+  const found: AlertMail[] = [];
+  for (const attached of depth < deepest ? attachedMails(attachments) : []) found.push(await parseAlertMail(attached, linkPattern, depth + 1));
+  const listings = found.flatMap((one) => (one.kind === 'listings' ? one.listings : []));
+  if (listings.length > 0) return listings.length > mostListings ? tooMany : { kind: 'listings', listings };
+  return found.find(({ kind }) => kind === 'failed') ?? { kind: 'ignored', reason: 'no listing link' };
 }
 
 /** Mails that are forwarded as an attachment, within one another. */
@@ -113,7 +114,7 @@ const isFact = (piece: string): boolean =>
   hasPrice(piece) || /(?:^|\b(?:bed|bath)(?:s|rooms?|roomed)?)\W{0,3}(?:house|apartment|flat|studio|shared)?\W{0,3}$/i.test(piece);
 
 /** A named address or a line with an eircode, in the card, else before it; else the link's text; else one after the card. */
-function addressOf({ text, addresses }: MailDocument, { links, places, before, after }: Card): string | undefined {
+function addressOf({ text, addresses }: MailDocument, { links, places, before, after, isBefore }: Card): string | undefined {
   const named = ({ at, end }: Span) =>
     firstOf(addresses, (span) => {
       const written = span.at >= at && span.at < end ? tidy(text.slice(span.at, span.end)) : '';
@@ -125,17 +126,32 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   const texts = written.map(({ label }) => label);
   const ofLinks = texts.find((one) => !isButton.test(one) && !hasPrice(one));
   // A picture, a price and a button are all links in some cards, and the address beside them is none.
-  const button = written.at(-1);
+  // A mail of text has addresses of pages alone.
+  const button = written.at(-1) ?? links.at(-1);
   const withComma = ({ at, end }: Span) =>
     button &&
-    (linesOf(text.slice(Math.max(at, button.at - mostRead), button.at)).findLast(hasComma) ?? lines({ at: Math.max(at, button.end), end }).find(hasComma));
-  const linked = ofLinks ?? firstOf(places, withComma) ?? texts[0];
+    (firstOf(linesOf(text.slice(Math.max(at, button.at - mostRead), button.at)).toReversed(), streetWithComma) ??
+      firstOf(lines({ at: Math.max(at, button.end), end }), streetWithComma));
+  const near = written.length > 0 ? places : [...places, ...(isBefore ? before : after)];
+  const linked = ofLinks ?? firstOf(near, withComma) ?? texts[0];
   const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
   return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
+const amount = /(?:[€£$₹]|\b(?:EUR|GBP|CHF|USD))\s?\d[\d.,'’]*(?: \d{3})*|\d[\d.,'’]*(?: \d{3})*\s?(?:€|£|₺|₽|zł|EUR|CHF|TL|kr|Kč|Ft)(?!\s?\d|\p{L})/giu;
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
-const hasComma = (line: string): boolean => /\p{L},\s*[\p{Lu}\d]/u.test(line) && line.length <= 120 && !hasPrice(line) && bedsIn(line) === undefined;
+const comma = /\p{L},\s*[\p{Lu}\d]/u;
+
+/** The address in a line, which may hold the rent and other facts too; undefined where it has none with a comma. */
+function streetWithComma(line: string): string | undefined {
+  if (line.length > 120 || !comma.test(line)) return undefined;
+  if (!hasPrice(line)) return bedsIn(line) === undefined ? line : undefined;
+  const parts = line.replace(amount, '|').split(/\s*[|·•;]\s*/);
+  return parts
+    .map(streetIn)
+    .find((street) => street !== undefined && comma.test(street) && bedsIn(street) === undefined)
+    ?.replace(/[\s,:(–-]+$/, '');
+}
 
 const isGone =
   /^(?:let agreed|sale agreed|withdrawn|off the market|no longer (?:available|on the market)|deposit taken|nicht mehr verfügbar|bereits vermietet|vermietet|loué|alquilado|affittato|verhuurd|arrendado)[.!]?$/i;

@@ -42,6 +42,13 @@ describe('a mail that is forwarded', () => {
       expect(await listingIn(mail)).to.include({ priceMonthly: 1234 });
   });
 
+  it('is read with all others that are attached', async () => {
+    const [one, two] = [1, 2].map((id) => alertMail({ html: card({ id }) }).toString());
+    const both = forwarded('Content-Type: message/rfc822', `${one}\r\n--outer${count + 1}\r\nContent-Type: message/rfc822\r\n\r\n${two}`);
+    const parsed = await parse(both);
+    expect(parsed.kind === 'listings' && parsed.listings.map((found) => found.kind === 'listing' && found.listing.sourceId)).to.deep.equal(['1', '2']);
+  });
+
   it('is not read where the mail around it has a listing of its own, nor deeper than three', async () => {
     const raw = alertMail();
     expect(await parse(attached(attached(attached(attached(raw)))))).to.include({ kind: 'ignored' });

@@ -26,6 +26,17 @@ describe('a mail that marks no address', () => {
       expect((await listingIn(alertMail({ html }))).address).to.equal('12 High Street, Cork');
     });
 
+  for (const lines of [
+    '12 High Street, Cork\r\n€900 per month\r\nLINK',
+    '12 High Street, Cork €900 per month\r\nLINK',
+    '2 Bed Apartment - 12 High Street, Cork - €900 per month\r\nLINK',
+    'Hi Anna,\r\n\r\n900 € per month | 12 High Street, Cork\r\n\r\nLINK',
+    'LINK\r\n12 High Street, Cork\r\n€900 per month',
+  ])
+    it(`reads that of a mail of text in ${JSON.stringify(lines)}`, async () => {
+      expect((await listingIn(alertMail({ text: lines.replace('LINK', linkTo(1)) }))).address).to.equal('12 High Street, Cork');
+    });
+
   it('reads what is nearest before a link, in bounded time', async () => {
     const long = (part: string, length: number) => `€900 per month\r\n${part.repeat(length / part.length)}\r\n€1,850 per month\r\n1 Main St, D02 X285`;
     expect(await inText(long('New flats. ', 30_000))).to.include({ priceMonthly: 1850 });
