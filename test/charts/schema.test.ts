@@ -92,6 +92,14 @@ describeWith(helm, 'values.schema.json', () => {
     ],
     'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, 'services.secrets.spool: this service has none'],
     'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, 'trustedCA.secret and trustedCA.configMap exclude each other'],
+    'keys of no Secret of brokers': [
+      { rabbitmq: { enabled: false, external: { keys: ['BROKER_URL_1', 'BROKER_URL_2'] } } },
+      'rabbitmq.external.keys needs rabbitmq.external.existingSecret',
+    ],
+    'an area of secrets without their service': [
+      { services: { secrets: { enabled: false }, console: { secrets: { enabled: true } } } },
+      'services.console.secrets.enabled needs services.secrets.enabled',
+    ],
     'rules of the relay': [{ services: { 'webhook-relay': { notificationRules: 'a' } } }, 'services.webhook-relay.notificationRules: this service has none'],
   };
   for (const [name, list] of [

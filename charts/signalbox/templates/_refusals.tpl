@@ -38,6 +38,19 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Values that would do nothing. root, services (those that are enabled) */}}
+{{- define "signalbox.refuseIdle" -}}
+{{- $external := .root.Values.rabbitmq.external -}}
+{{- if and (ne (join "," $external.keys) "BROKER_URL_1") (not $external.existingSecret) -}}
+{{- fail "rabbitmq.external.keys needs rabbitmq.external.existingSecret, the Secret that has them" -}}
+{{- end -}}
+{{- range $name, $service := .services -}}
+{{- if and $service.facts.secrets $service.secrets.enabled (not (hasKey $.services "secrets")) -}}
+{{- fail (printf "services.%s.secrets.enabled needs services.secrets.enabled" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* root, workload */}}
 {{- define "signalbox.refuseWorkload" -}}
 {{- $stopSeconds := add .workload.preStopSeconds 30 -}}

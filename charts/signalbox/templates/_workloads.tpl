@@ -31,6 +31,7 @@
 {{- $_ := set $services $name $made -}}
 {{- end -}}
 {{- end -}}
+{{- include "signalbox.refuseIdle" (dict "root" . "services" $services) -}}
 {{ toJson $services }}
 {{- end -}}
 
