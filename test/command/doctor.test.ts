@@ -33,14 +33,16 @@ describe('the doctor', () => {
     const text = textOf([
       { subject: 'database', state: 'wrong', detail: long, toDo: 'start it' },
       { subject: 'spool', state: 'ok', detail: 'empty' },
+      { subject: 'a', state: 'warning', detail: 'late' },
+      { subject: 'b', state: 'warning', detail: 'late' },
     ]);
     const lines = text.split('\n');
     for (const line of lines) expect(line.length).to.be.at.most(100);
     expect(lines[0]).to.equal('ok       spool     empty');
-    expect(lines[1]).to.match(/^wrong {4}database {2}a reason/);
+    expect(lines[3]).to.match(/^wrong {4}database {2}a reason/);
     expect(text)
       .to.contain('\n                   to do: start it\n')
-      .and.to.match(/\n\n1 wrong, 1 ok\n$/);
+      .and.to.match(/\n\n1 wrong, 2 warnings, 1 ok\n$/);
   });
 
   it('keeps its lines within 100 characters where it knows no service and cannot read settings', async () => {
@@ -129,6 +131,12 @@ describe('the doctor', () => {
       'signalbox_own_events_oldest_seconds{deployable="secrets"} 60',
       'signalbox_digest_broker_connected 0',
       'signalbox_secrets_expired 1',
+      'signalbox_secrets_reads_total{outcome="refused"} 2',
+      'signalbox_secrets_reads_total{outcome="done"} 9',
+      'signalbox_secrets_audit_waiting 5001',
+      'signalbox_secrets_audit_lost_total 3',
+      'signalbox_relay_deliveries_total{outcome="spooled"} 4',
+      'signalbox_relay_deliveries_total{outcome="lost"} 1',
       'signalbox_worker_connected{worker="service",broker="BROKER_URL_1"} 0',
       'signalbox_geocoder_failing_seconds 770.891',
       '',
@@ -138,10 +146,19 @@ describe('the doctor', () => {
       ['own events', 'warning', 'listings could not post the oldest for 61 s'],
       ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
       ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
+      ['changed secrets', 'warning', '2 reads since this process started met a value that was changed in the database past the service: it is not served'],
+      ['audit', 'wrong', '5001 entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them'],
+      ['audit', 'warning', 'the database refused 3 entries since this process started: only the log has them'],
+      ['lost deliveries', 'warning', '1 since this process started: neither a broker nor the disk took them, only the forge has them'],
       ['worker service', 'warning', 'does not reach a broker connection: what the relay publishes there waits'],
       ['geocoder', 'warning', 'has answered nothing for 771 s'],
     ]);
-    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal(['expired secrets']);
+    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
+      'expired secrets',
+      'changed secrets',
+      'audit',
+      'lost deliveries',
+    ]);
   });
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {

@@ -85,7 +85,7 @@ export function textOf(findings: readonly Finding[]): string {
     });
   const counts = order.toReversed().flatMap((state) => {
     const some = findings.filter((finding) => finding.state === state).length;
-    return some > 0 ? [`${some} ${state}`] : [];
+    return some > 0 ? [`${some} ${state === 'warning' && some > 1 ? 'warnings' : state}`] : [];
   });
   return [...lines, '', counts.join(', '), ''].join('\n');
 }

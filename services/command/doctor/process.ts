@@ -30,7 +30,7 @@ export function workerFindings({ checks }: Readiness): readonly Finding[] {
     }));
 }
 
-type Gauge = { readonly isBad: (value: number) => boolean; readonly finding: (label: string, value: number) => Finding };
+type Gauge = { readonly isBad: (value: number, label: string) => boolean; readonly finding: (label: string, value: number) => Finding };
 
 const lateSeconds = 60;
 
@@ -80,6 +80,42 @@ const gauges: Readonly<Record<string, Gauge>> = {
       toDo: 'append a new value of each: k8s/runbooks/SignalboxSecretsExpired.md has the statement that lists them',
     }),
   },
+  signalbox_secrets_reads_total: {
+    isBad: (value, outcome) => outcome === 'refused' && value > 0,
+    finding: (_label, value) => ({
+      subject: 'changed secrets',
+      state: 'warning',
+      detail: `${value} reads since this process started met a value that was changed in the database past the service: it is not served`,
+      toDo: 'k8s/runbooks/SignalboxSecretTampered.md: the log has the versionId (changed or moved)',
+    }),
+  },
+  signalbox_secrets_audit_waiting: {
+    isBad: (value) => value > 5000,
+    finding: (_label, value) => ({
+      subject: 'audit',
+      state: 'wrong',
+      detail: `${value} entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them`,
+      toDo: 'restart nothing: see whether Postgres answers and has room; the log says why they are not written',
+    }),
+  },
+  signalbox_secrets_audit_lost_total: {
+    isBad: (value) => value > 0,
+    finding: (_label, value) => ({
+      subject: 'audit',
+      state: 'warning',
+      detail: `the database refused ${value} entries since this process started: only the log has them`,
+      toDo: 'keep its lines (audit entry refused)',
+    }),
+  },
+  signalbox_relay_deliveries_total: {
+    isBad: (value, outcome) => outcome === 'lost' && value > 0,
+    finding: (_label, value) => ({
+      subject: 'lost deliveries',
+      state: 'warning',
+      detail: `${value} since this process started: neither a broker nor the disk took them, only the forge has them`,
+      toDo: 'mend what is wrong here and the disk of the spool, then redeliver them at the forge; the log says why (spooling a delivery failed)',
+    }),
+  },
   signalbox_geocoder_failing_seconds: {
     isBad: (value) => value > lateSeconds,
     finding: (_label, value) => ({
@@ -96,7 +132,7 @@ export function gaugeFindings(metrics: string): readonly Finding[] {
   const found = [...metrics.matchAll(/^(\w+)(?:\{\w+="([^"]*)"[^\n]*\})? (\S+)$/gm)].flatMap(([, name = '', label = '', text = '']): Finding[] => {
     const gauge = gauges[name];
     const value = Number(text);
-    return gauge?.isBad(value) ? [gauge.finding(label, value)] : [];
+    return gauge?.isBad(value, label) ? [gauge.finding(label, value)] : [];
   });
   // A gauge of two parts of a process says the same twice.
   return [...new Map(found.map((finding) => [finding.subject + finding.detail, finding])).values()];
