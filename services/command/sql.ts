@@ -38,7 +38,8 @@ export async function sql(text: string, { environment, print, json, isWrite }: S
     const result = await withTimeout(execute(database, { text, isWrite, take }), statementMs + 5000, () => {
       throw new Error(`the database does not answer within ${statementMs / 1000 + 5} s`);
     });
-    if (!json) print(textOfResult(result, shown));
+    if (!result.command) throw new Error('the statement is empty');
+    if (!json) print(textOfResult(result, shown, isWrite ? 'rows changed' : 'rows'));
   } catch (error) {
     const remedy = remedies.get(codeOf(error) ?? '');
     throw new Error(describeDatabaseFault(error, 'DATABASE_URL') ?? [describeError(error), remedy].filter(Boolean).join('; '), { cause: error });
@@ -47,8 +48,8 @@ export async function sql(text: string, { environment, print, json, isWrite }: S
   }
 }
 
-function textOfResult({ fields, rowCount }: Result, shown: readonly Row[]): string {
-  if (fields.length === 0) return rowCount === null ? 'done\n' : `rows changed: ${numberText(rowCount)}\n`;
+function textOfResult({ fields, rowCount }: Result, shown: readonly Row[], counted: string): string {
+  if (fields.length === 0) return rowCount === null ? 'done\n' : `${counted}: ${numberText(rowCount)}\n`;
   const [first] = shown;
   if (!first) return 'no rows\n';
   const more = (rowCount ?? 0) - shown.length;

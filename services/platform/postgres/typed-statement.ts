@@ -3,7 +3,8 @@ import pg from 'pg';
 import { type Pool, transactionOn } from './pool.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type Result = Pick<pg.QueryResult, 'fields' | 'rowCount'>;
+/** `command` is empty for a statement that has only spaces and comments. */
+export type Result = Pick<pg.QueryResult, 'command' | 'fields' | 'rowCount'>;
 
 type Execution = { readonly text: string; readonly isWrite: boolean; readonly take: (row: Row) => void };
 
