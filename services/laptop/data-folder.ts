@@ -1,9 +1,10 @@
 // The data folder of a laptop: its lock, and the credentials of the first start, in a file that only its owner reads.
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigError, type Environment, isGiven, notGiven, settingText, withDefaults } from '../platform/config/config.ts';
 import { DotenvError, parseDotenv } from '../platform/config/dotenv.ts';
-import { hasCode } from '../platform/errors.ts';
+import { codeOf, hasCode } from '../platform/errors.ts';
 import { createFolderLock } from '../platform/process/folder-lock.ts';
 import { writeWhole } from '../platform/process/whole-file.ts';
 import { every } from '../platform/time.ts';
@@ -43,6 +44,15 @@ export const laptopSettings = (databaseUrl: string, data: string) => ({
   FailedPayloads__Directory: join(data, 'spool'),
   DATABASE_URL: databaseUrl,
 });
+
+/** `mkdir` of Node 24 with `recursive` never ends where a parent takes no folders and says ENOENT, as /proc does. */
+export async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
+  await mkdir(folder).catch((error: unknown) => {
+    if (!hasCode(error, 'EEXIST')) throw new Error(`${folder} cannot be made (${codeOf(error)}): give --data another folder`, { cause: error });
+  });
+}
 
 const lockOf = (data: string) => createFolderLock(join(data, 'up.lock'));
 const touchEveryMs = 2500;
@@ -133,7 +143,7 @@ export async function withLaptopSettings(data: string, environment: Environment,
   const isElsewhere = (name: string) => namesServer.test(name) || (namesService.test(name) && reads.includes(name.replace(/_FILE$/, '')));
   const named = Object.keys(environment).filter((name) => isElsewhere(name) && environment[name]);
   const started = await readAddresses(data);
-  const isRunning = async () => (await lockOf(data).holder()) !== undefined;
+  const isRunning = () => lockOf(data).seemsHeld();
   const isAnother = (name: string) => absolute(name, environment[name] ?? '') !== started[name];
   if (named.length > 0 && (named.some(isAnother) || !(await isRunning()))) return environment;
   const kept = await keptSettings(data);

@@ -1,7 +1,7 @@
 // `signalbox up`: everything on this machine, in this process, on a Postgres of its own.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Environment, isGiven, readAll, readSettings, settingText, withDefaults } from '../platform/config/config.ts';
+import { hasCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Deployable, Worker } from '../platform/process/deployable.ts';
 import type { Lifecycle } from '../platform/process/lifecycle.ts';
@@ -13,7 +13,17 @@ import { createRuntimes, explainPort, type Runtimes } from '../platform/process/
 import { every, sleepUntil } from '../platform/time.ts';
 import { settings as consoleSettings } from '../console/config.ts';
 import { commonSettings, generators, optional, processSettings, randomCredential } from '../platform/config/settings.ts';
-import { credentials, keptSettings, laptopSettings, postgresPassword, requireFree, serversIn, takeInstanceLock, writeAddresses } from './data-folder.ts';
+import {
+  credentials,
+  keptSettings,
+  laptopSettings,
+  makeFolder,
+  postgresPassword,
+  requireFree,
+  serversIn,
+  takeInstanceLock,
+  writeAddresses,
+} from './data-folder.ts';
 import { freePort, startPostgresServer } from './postgres-server.ts';
 import { ofPostgres, openLogs, overview, type Started } from './terminal.ts';
 
@@ -39,7 +49,7 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
   await requireFree(data);
   for (const { name } of deployables) await requirePort(name, portOf(name, portBase), portSettings.service);
   await requirePort('metrics', metricsPort, portSettings.metrics);
-  await mkdir(data, { recursive: true });
+  await makeFolder(data);
   const logFile = join(data, 'signalbox.log');
   let isQuiet = () => false;
   const logs = openLogs(logFile, { level: settings.logLevel, isQuiet: () => isQuiet() });
@@ -175,6 +185,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
 
   const explain = (error: unknown) => {
     if (error instanceof MigrationChanged) throw new Error(otherCheckout(own && data), { cause: error });
+    if (own && hasCode(error, '28P01')) throw new Error(otherPassword(data), { cause: error });
     explainDatabase(error, own ? `${data}, whose password is ${postgresPassword},` : 'DATABASE_URL');
   };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
@@ -220,6 +231,9 @@ const otherCheckout = (data: string | undefined) =>
   data === undefined
     ? 'the database of DATABASE_URL was made by another checkout of Signalbox: give this one a database of its own'
     : `the data in ${data} were made by another checkout of Signalbox, whose tables differ, and are left as they are: move ${data} away, or start with another --data`;
+
+const otherPassword = (data: string) =>
+  `the Postgres of ${data} refuses ${postgresPassword}, which must be that of the first start: put it back into ${join(data, 'credentials.env')}, from a copy of the folder`;
 
 const lookEveryMs = 500;
 /** How long services take to connect again. */

@@ -110,6 +110,12 @@ describe('withLaptopSettings', () => {
     expect(settings).to.have.property('BROKER_URL_1').that.equals(settings['DATABASE_URL']).and.contains(':5433/');
   });
 
+  it('believes in a process that lives, and was too busy to touch its lock', async () => {
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(join(folder, 'up.lock'), longAgo, longAgo);
+    expect(await withLaptopSettings(folder, {})).to.have.property('Jwt__Key', 'made');
+  });
+
   it('says that a folder holds nothing', async () => {
     expect(await withLaptopSettings(join(folder, 'nowhere'), {}).then(() => undefined, String)).to.contain('nowhere holds no Postgres');
   });

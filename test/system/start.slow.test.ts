@@ -133,6 +133,12 @@ describe('npm start', function () {
     expect(said[0]).to.contain('--port-base');
   });
 
+  it('names a folder that cannot be made', async () => {
+    const second = startProcess(['up', '--data', '/proc/signalbox/data', '--port-base', '0', '--metrics-port', '0']);
+    expect(await second.exited).to.include({ code: 1 });
+    expect(second.lines.join('\n')).to.contain('/proc/signalbox cannot be made (ENOENT): give --data another folder');
+  });
+
   it('creates nothing when a port is taken', async () => {
     const folder = join(newFolder(), 'data');
     const second = startProcess(['up', '--data', folder, '--port-base', portBase, '--metrics-port', '0']);
@@ -215,6 +221,15 @@ describe('npm start', function () {
     expect(running.lines.filter((line) => /Token|Secret/.test(line))).to.deep.equal(before);
     const demo = startProcess(['demo', '--data', data, '--port-base', portBase]);
     await eventually(async () => (await demo.exited).code === 0);
+  });
+
+  it('says what to do where the password of its Postgres is another', async () => {
+    running.signal('SIGINT');
+    await running.exited;
+    const second = startProcess(['up', '--data', data, '--port-base', '0', '--metrics-port', '0'], { env: { Laptop__PostgresPassword: 'other' } });
+    expect(await second.exited).to.include({ code: 1 });
+    expect(second.lines.join('\n')).to.contain('refuses Laptop__PostgresPassword, which must be that of the first start: put it back');
+    running = await start();
   });
 
   it('prefers credentials of the environment to its generated ones', async () => {

@@ -82,6 +82,11 @@ export function createFolderLock(file: string) {
       const holder = await readHolder();
       return holder && (holder.id === own.id || isAlive(holder)) ? holder : undefined;
     },
+    /** Also by a process of this host that was too busy to touch its lock; by now its number may be another's, so take no decision by this. */
+    async seemsHeld(): Promise<boolean> {
+      const holder = await readHolder();
+      return holder !== undefined && (holder.id === own.id || isAlive(holder) || (holder.host === own.host && isProcessAlive(holder.pid)));
+    },
     /**
      * Takes the folder, or sees that it is still held: to be asked every few seconds, and before each step that one process alone may take.
      * @returns the living process that has it instead. Rejects when the file cannot be written, unless the disk is full.
