@@ -13,6 +13,7 @@ const companions: Readonly<Record<string, Values>> = {
   'ingress.enabled=true': { ingress: { domain } },
   'ingress.tls.enabled=true': { ingress: { enabled: true, domain } },
   'gateway.enabled=true': { gateway },
+  'services.secrets.enabled=false': { services: { console: { secrets: { enabled: false } } } },
   'services.secrets.ingress.enabled=true': { ingress: { domain } },
   'services.secrets.gateway.enabled=true': { gateway },
   'services.console.ingress.enabled=true': { ingress: { domain } },
