@@ -6,6 +6,8 @@ export type Change = {
   readonly to?: unknown;
   /** Values that must be set for this one to have an effect. */
   readonly beside?: Values;
+  /** Values that the new one needs. */
+  readonly needs?: Values;
   /** Ignores the values that the prefixes of its path need: this one is their switch. */
   readonly alone?: true;
 };
@@ -141,7 +143,7 @@ const changes: Readonly<Record<string, Change>> = {
   'rabbitmq.queueType': { to: 'quorum' },
   'rabbitmq.image.digest': { to: digest },
   'redis.image.digest': { to: digest },
-  'postgres.enabled': { beside: { postgres: { external: { host: 'db.example.test', existingSecret: 'db' } } } },
+  'postgres.enabled': { needs: postgresOutside },
   'postgres.networkPolicy.ingress': { to: [{ from: pods }] },
   'postgres.networkPolicy.egress': { to: [{ to: peer }] },
   'postgres.podDisruptionBudget.minAvailable': { to: '50%' },
@@ -211,10 +213,10 @@ export const changeOf = changing(changes);
 /** The values to render with, before and after the one at the path changes. */
 export function changing(own: Readonly<Record<string, Change>>) {
   return (path: readonly string[], value: unknown): { readonly before: Values; readonly after: Values } => {
-    const { beside, to, alone }: Change = own[path.join('.')] ?? {};
+    const { beside, to, needs, alone }: Change = own[path.join('.')] ?? {};
     const beginnings = alone ? [] : path.slice(0, -1).map((_, index) => own[path.slice(0, index + 1).join('.')] ?? {});
     const before = merged(...beginnings.map((change) => change.beside ?? {}), beside ?? {});
-    return { before, after: merged(before, nested(path, to ?? usual(value))) };
+    return { before, after: merged(before, needs ?? {}, nested(path, to ?? usual(value))) };
   };
 }
 

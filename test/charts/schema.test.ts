@@ -96,6 +96,8 @@ describeWith(helm, 'values.schema.json', () => {
       { rabbitmq: { enabled: false, external: { keys: ['BROKER_URL_1', 'BROKER_URL_2'] } } },
       'rabbitmq.external.keys needs rabbitmq.external.existingSecret',
     ],
+    'a Postgres outside beside that of the chart': [{ postgres: { external: { host: 'db.example.test' } } }, 'set postgres.enabled to false'],
+    'a broker outside beside that of the chart': [{ rabbitmq: { external: { existingSecret: 'brokers' } } }, 'set rabbitmq.enabled to false'],
     'an area of secrets without their service': [
       { services: { secrets: { enabled: false }, console: { secrets: { enabled: true } } } },
       'services.console.secrets.enabled needs services.secrets.enabled',

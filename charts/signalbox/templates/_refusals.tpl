@@ -44,6 +44,12 @@
 {{- if and (ne (join "," $external.keys) "BROKER_URL_1") (not $external.existingSecret) -}}
 {{- fail "rabbitmq.external.keys needs rabbitmq.external.existingSecret, the Secret that has them" -}}
 {{- end -}}
+{{- range $server, $member := dict "postgres" "host" "rabbitmq" "existingSecret" "redis" "existingSecret" -}}
+{{- $values := get $.root.Values $server -}}
+{{- if and $values.enabled (get $values.external $member) -}}
+{{- fail (printf "%s.external.%s names a server outside, and the chart's own is on: set %s.enabled to false" $server $member $server) -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $service := .services -}}
 {{- if and $service.facts.secrets $service.secrets.enabled (not (hasKey $.services "secrets")) -}}
 {{- fail (printf "services.%s.secrets.enabled needs services.secrets.enabled" $name) -}}
