@@ -19,7 +19,7 @@ const everyMs = 25;
 const [{ name: queue }] = forgeTopology.queues;
 
 describeWith(ownRabbitmq, `${rounds} rounds of lost RabbitMQ nodes`, function () {
-  this.timeout(rounds * 300_000 + 120_000);
+  this.timeout(rounds * 600_000 + 300_000);
   let postgres: PostgresServer;
   let cluster: RabbitmqCluster;
   let flow: Flow;
