@@ -37,7 +37,7 @@ async function run({ environment, writeError }: ProcessCall, parts: readonly Pic
   });
 }
 
-/** @param workers in the process of the services: a process of its own takes some 50 MiB */
+/** @param workers in the process of the services: a process of its own takes some 40 MiB */
 export async function serve(call: ProcessCall, wanted: readonly string[], workers: readonly string[]): Promise<void> {
   const beside = workers.map(async (name) => ({ ...(await deployables.loadWorker(name)).worker, name }));
   await run(call, [...(await deployables.load(wanted)), ...(await Promise.all(beside))], 'service');

@@ -186,7 +186,7 @@ export async function startEverything(deployables: readonly Deployable[], parts:
   const explain = (error: unknown) => {
     if (error instanceof MigrationChanged) throw new Error(otherCheckout(own && data), { cause: error });
     if (own && hasCode(error, '28P01')) throw new Error(otherPassword(data), { cause: error });
-    explainDatabase(error, own ? `${data}, whose password is ${postgresPassword},` : 'DATABASE_URL');
+    explainDatabase(error, own ? data : 'DATABASE_URL');
   };
   for (const { migrations, name } of deployables) await migrate(databaseUrl, migrations, logFor(name)).catch(explain);
   const shared = withDefaults(given, { ...laptopSettings(databaseUrl, data), ...addresses });

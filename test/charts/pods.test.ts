@@ -148,7 +148,7 @@ describeWith(helm, 'a queue worker of the kind InService', () => {
   it('runs in the pod of its service, and has no objects of its own', async () => {
     const manifests = await render(ofWorkers({ service: { kind }, 'database-service': { kind } }));
     const intake = podsOf([find(manifests, 'Deployment/signalbox-webhook-intake')])[0]?.pod;
-    expect(intake?.spec.containers[0]?.args).to.deep.equal(['serve', 'webhook-intake', '--worker', 'database-service', 'service']);
+    expect(intake?.spec.containers[0]?.args).to.deep.equal(['serve', 'webhook-intake', '--worker', 'database-service', '--worker', 'service']);
     expect(manifests.map(({ metadata }) => metadata.name).filter((name) => /intake-(database-)?service$/.test(name))).to.deep.equal([]);
   });
 

@@ -41,7 +41,7 @@ describe('signalbox serve', () => {
     if (!intake) throw new TypeError('there is no intake');
     const { url } = await createTestDatabase({ schema: 'intake', migrations: intake.migrations.directory });
     const env = { DATABASE_URL: url, BROKER_URL_1: url, Intake__AccessTokens: 'the reader of the tests', PORT: '0', METRICS_PORT: '0', APP_ENV: 'development' };
-    const { signal, waitForLine, exited } = startProcess(['serve', 'webhook-intake', '--worker', 'service', 'database-service'], { env });
+    const { signal, waitForLine, exited } = startProcess(['serve', 'webhook-intake', '--worker', 'service', '--worker', 'database-service'], { env });
     await waitForLine(/"msg":"ready"/);
     signal('SIGTERM');
     expect(await exited).to.deep.equal({ code: 0, signal: null });

@@ -88,23 +88,19 @@
 {{- end -}}
 {{- $made := mergeOverwrite (deepCopy $common) $own -}}
 {{- $_ := set $workloads $name $made -}}
-{{- $beside := list -}}
 {{- range $worker, $facts := $service.facts.workers | default dict -}}
 {{- $entry := get ($service.workers | default dict) $worker | default dict -}}
 {{- $own := mergeOverwrite (omit $common "spool" "service" "sources" | deepCopy) (deepCopy $service.worker) (deepCopy $entry) -}}
 {{- include "signalbox.tagOverDigest" (dict "image" $own.image "own" $entry.image) -}}
 {{- if and $own.enabled (eq $own.kind "InService") -}}
 {{- include "signalbox.refuseInService" (dict "service" $name "worker" $worker "entry" $entry "facts" $facts) -}}
-{{- $beside = append $beside $worker -}}
+{{- $_ := set $made "args" (concat $made.args (list "--worker" $worker)) -}}
 {{- else if $own.enabled -}}
 {{- $component := printf "%s-%s" $name $worker -}}
 {{- $args := ternary (list "worker" $worker "--loop") (list "worker" $worker "--wait" "300") (eq $own.kind "Deployment") -}}
 {{- $parts := dict "component" $component "deployable" $name "path" (printf "services.%s.workers.%s" $name $worker) "args" $args "isWorker" true -}}
 {{- $_ := set $workloads $component (mergeOverwrite $own (include "signalbox.facts" $facts | fromJson) $parts) -}}
 {{- end -}}
-{{- end -}}
-{{- with $beside -}}
-{{- $_ := set $made "args" (concat $made.args (list "--worker") .) -}}
 {{- end -}}
 {{- end -}}
 {{ toJson $workloads }}

@@ -85,7 +85,7 @@ export function createFolderLock(file: string) {
     /** Also by a process of this host that was too busy to touch its lock; by now its number may be another's, so take no decision by this. */
     async seemsHeld(): Promise<boolean> {
       const holder = await readHolder();
-      return holder !== undefined && (holder.id === own.id || isAlive(holder) || (holder.host === own.host && isProcessAlive(holder.pid)));
+      return holder !== undefined && (isAlive(holder) || (holder.host === own.host && isProcessAlive(holder.pid)));
     },
     /**
      * Takes the folder, or sees that it is still held: to be asked every few seconds, and before each step that one process alone may take.
