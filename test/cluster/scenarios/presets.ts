@@ -1,4 +1,5 @@
 // The defaults and the presets of the chart: that they run, and in how much memory.
+import { setTimeout as pause } from 'node:timers/promises';
 import { merged, type Values } from '../../support/values.ts';
 import { eventually } from '../../support/wait.ts';
 import { expectAllReady, type Installation, podsOf, preset, services } from '../installation.ts';
@@ -12,9 +13,9 @@ const mib = 1024 * 1024;
 
 export const presets: Scenario = {
   name: 'presets',
-  proves: 'values-small.yaml is ready, delivers, passes helm test and idles below 700 MiB, the defaults below 1.2 GiB',
+  proves: 'values-small.yaml is ready, delivers, passes helm test and idles a minute later below 560 MiB, the defaults below 1.2 GiB',
   async run(stage) {
-    await idlesWithin(stage, await preset('values-small.yaml'), 700 * mib);
+    await idlesWithin(stage, await preset('values-small.yaml'), 560 * mib);
     await idlesWithin(stage, {}, 1.2 * 1024 * mib);
   },
 };
@@ -30,8 +31,9 @@ async function idlesWithin({ prepare }: Stage, values: Values, limitBytes: numbe
   const { kubectl, install, remove } = installation;
   await install(values);
   await expectWorking(installation);
-  await step('idle memory', () =>
-    eventually(
+  await step('idle memory', async () => {
+    await pause(60_000); // A start is over sooner than the memory that it takes has been touched.
+    await eventually(
       async () => {
         const pods = await workingSets(kubectl);
         const total = pods.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -41,8 +43,8 @@ async function idlesWithin({ prepare }: Stage, values: Values, limitBytes: numbe
         say(`  ${text}`);
       },
       { withinMs: 120_000, everyMs: 10_000 },
-    ),
-  );
+    );
+  });
   await remove();
 }
 
