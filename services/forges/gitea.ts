@@ -209,7 +209,15 @@ function runForm({ run: forgejoRun, ...payload }: JsonObject): JsonObject {
   if (!run) return payload;
   const started = run['started_at'];
   const name = textAt(payload, 'workflow', 'name');
-  return { ...payload, workflow_run: { ...(name !== undefined && { name }), ...(isTime(started) && { run_started_at: started }), ...run } };
+  const head = headOf(run);
+  const told = { ...(name !== undefined && { name }), ...(isTime(started) && { run_started_at: started }), ...(head !== undefined && { head_branch: head }) };
+  return { ...payload, workflow_run: { ...told, ...run } };
+}
+
+// Gitea has `head_branch` for pushes to branches only: the ref of a tag ends the path, and the run of a pull request lists it.
+function headOf(run: JsonObject): string | undefined {
+  const pulls = memberAt(run, 'pull_requests');
+  return /@refs\/tags\/(.+)$/.exec(textAt(run, 'path') ?? '')?.[1] ?? (Array.isArray(pulls) ? textAt(pulls[0], 'head', 'ref') : undefined);
 }
 
 /** Statuses of a run or job of Forgejo that has ended. */

@@ -125,6 +125,13 @@ describe('payloads of Gitea and Forgejo', () => {
         'run_started_at',
       );
   });
+  it('has the tag, or the branch of the pull request, of a run of Gitea that names no branch', () => {
+    const branchOf = (workflow_run: object) => memberAt(translateFrom('workflow_run', 'workflow_run', { workflow_run }).payload, 'workflow_run', 'head_branch');
+    expect(branchOf({ path: 'ci.yml@refs/tags/v1/rc@2', pull_requests: [] })).to.equal('v1/rc@2');
+    expect(branchOf({ path: 'ci.yml@refs/pull/7/head', pull_requests: [{ head: { ref: 'fix' } }] })).to.equal('fix');
+    expect(branchOf({ path: 'ci.yml@refs/heads/main', head_branch: 'main', pull_requests: [{ head: { ref: 'main' } }] })).to.equal('main');
+    expect(branchOf({ path: 'ci.yml@refs/pull/7/head' })).to.equal(undefined);
+  });
   it('has a run of Forgejo with its repository, its actor and its outcome', () => {
     const repository = { full_name: 'acme/widget' };
     const run = { id: 7, title: 'Fix', workflow_id: 'ci.yaml', index_in_repo: 3, status: 'failure', commit_sha: 'abc', prettyref: 'main', repository };
