@@ -152,7 +152,8 @@ function measurePool(metrics: Metrics, driver: pg.Pool, labels: { readonly schem
     name: 'signalbox_database_waiting',
     help: 'Questions that wait for a connection of a pool.',
     labels: ['schema', 'pool'],
-    collect: (reading) => reading.set(labels, driver.waitingCount),
+    // pg-pool queues every question for a tick, the check of this very scrape too: with an idle connection it does not wait.
+    collect: (reading) => reading.set(labels, Math.max(0, driver.waitingCount - driver.idleCount)),
   });
 }
 

@@ -59,9 +59,12 @@ describe('createPool', () => {
       .and.to.include(`signalbox_database_connections_limit{${labels}} 1\n`);
     release();
     await Promise.all([holding, waiting]);
+    const again = small.first(backend);
+    expect(small.driver.waitingCount, 'queued for a tick').to.equal(1);
     expect(await metrics.text())
       .to.include(`signalbox_database_waiting{${labels}} 0\n`)
       .and.to.include(`signalbox_database_connections{${labels},state="idle"} 1\n`);
+    await again;
   });
 
   it('gives bigint and numeric as numbers, times as dates, json as values', async () => {
