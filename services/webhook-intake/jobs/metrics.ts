@@ -6,7 +6,7 @@ export function measureRuns(metrics: Metrics, store: RunStore): void {
   const last = forScrape(() => store.last());
   metrics.gauge({
     name: 'signalbox_worker_last_run_failed',
-    help: 'Whether the last run of the worker that has ended failed, in whichever process it was.',
+    help: 'Whether the last run of the worker that has ended failed, in whichever process it was, and no later one has run for ten minutes.',
     labels: ['worker'],
     collect: async (gauge) => (await last())?.forEach(({ worker, isFailed }) => gauge.set({ worker }, isFailed ? 1 : 0)),
   });

@@ -64,7 +64,9 @@ export type LastRuns = {
 const lastRuns = statement<LastRuns, [workers: readonly string[]]>(
   'intake.run.last',
   `
-  select given.name as worker, run.status = 'failed' as "isFailed", extract(epoch from run.finished_at - run.started_at)::float8 as seconds,
+  select given.name as worker, run.status = 'failed' and not exists (
+      select from worker_runs where ${ofGiven} and held_until > now() and started_at < now() - interval '10 minutes'
+    ) as "isFailed", extract(epoch from run.finished_at - run.started_at)::float8 as seconds,
     (select extract(epoch from finished_at)::float8 from worker_runs where ${ofGiven} and status = 'succeeded' ${newestFirst} limit 1) as "lastSuccessAt"
   from unnest($1::text[]) as given (name)
   cross join lateral (
@@ -94,6 +96,6 @@ export const createRunStore = (database: Database) => ({
       lastRun: runs.find((one) => one.worker === worker) ?? null,
     }));
   },
-  /** The last run of each worker that has ended. */
+  /** The last run of each worker that has ended. A run that goes on for ten minutes makes up for a failed one: that of a queue worker may go on for weeks. */
   last: () => database.all(lastRuns, workerNames),
 });

@@ -1,5 +1,6 @@
 // Records of runs: kept while a run goes on, and closed when its process did not.
 import { expect } from 'chai';
+import { v7 as uuidv7 } from 'uuid';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createMetrics } from '../../../../services/platform/metrics.ts';
 import { createPool } from '../../../../services/platform/postgres/pool.ts';
@@ -118,5 +119,21 @@ describe('the runner of workers', () => {
     expect(text).to.match(/signalbox_worker_last_run_seconds\{worker="cleanup"\} \d/);
     const at = Number(/signalbox_worker_last_success_timestamp_seconds\{worker="cleanup"\} (\S+)/.exec(text)?.[1]);
     expect(at).to.be.closeTo(Date.now() / 1000, 60);
+  });
+
+  it('tells of no failure once a later run has gone on for ten minutes, as that of a queue worker whose process before was killed', async () => {
+    const store = createRunStore(database.pool);
+    measureRuns(metrics, store);
+    const run = { worker: 'service', finishedAt: null, processed: 0, failed: 0, error: null } as const;
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    await store.save({ ...run, runId: uuidv7(), status: 'failed', startedAt: minutesAgo(20), finishedAt: minutesAgo(15), error: 'killed' }, 60_000);
+    const runId = uuidv7();
+    for (const [minutes, failed] of [
+      [9, 1],
+      [11, 0],
+    ] as const) {
+      await store.save({ ...run, runId, status: 'running', startedAt: minutesAgo(minutes) }, 60_000);
+      expect(await metrics.text()).to.include(`signalbox_worker_last_run_failed{worker="service"} ${failed}\n`);
+    }
   });
 });
