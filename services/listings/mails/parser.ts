@@ -7,7 +7,7 @@ import { NewProperty } from '../new-property.ts';
 import { type Card, findCards, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
 import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
-import { codeOf, hasPrice, rentIn } from './prices.ts';
+import { codeOf, hasPrice, rentIn, withoutAmounts } from './prices.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -138,7 +138,6 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
-const amount = /(?:[€£$₹]|\b(?:EUR|GBP|CHF|USD))\s?\d[\d.,'’]*(?: \d{3})*|\d[\d.,'’]*(?: \d{3})*\s?(?:€|£|₺|₽|zł|EUR|CHF|TL|kr|Kč|Ft)(?!\s?\d|\p{L})/giu;
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
 const comma = /\p{L},\s*[\p{Lu}\d]/u;
 
@@ -146,7 +145,7 @@ const comma = /\p{L},\s*[\p{Lu}\d]/u;
 function streetWithComma(line: string): string | undefined {
   if (line.length > 120 || !comma.test(line)) return undefined;
   if (!hasPrice(line)) return bedsIn(line) === undefined ? line : undefined;
-  const parts = line.replace(amount, '|').split(/\s*[|·•;]\s*/);
+  const parts = withoutAmounts(line).split(/\s*[|·•;]\s*/);
   return parts
     .map(streetIn)
     .find((street) => street !== undefined && comma.test(street) && bedsIn(street) === undefined)

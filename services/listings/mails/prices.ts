@@ -76,7 +76,10 @@ const whole = String.raw`(?<whole>${digits}|\d+)`;
 const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<times>\s?(?:(?:k|tys\.?|tis\.?|ezer|тыс\.?|тис\.?|mil|lakhs?|juta|jt|triệu)(?!\p{L})|[万萬만]))?`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
 const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?=\d)(?<![\d.,\p{L}\ue000-\ue0ff])${whole}${cents}${rangeEnd}\s?${currency})\+?`;
+/** As in `Bath Avenue 7 €1,850`, where the sign is that of the next number. */
+const houseNumber = String.raw`\d{1,4}\s${currency}\d|\d{1,2}\s?${currency}\s?\d[\d.,]{2}`;
+const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?=\d)(?<![\d.,\p{L}\ue000-\ue0ff])(?!${houseNumber})${whole}${cents}${rangeEnd}\s?${currency})\+?`;
+const anyAmount = new RegExp(amount, 'giu');
 const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|(?:kale )?huur|cc|hc)\b)?`;
 const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|za|pr\.?|på|á|în|в|на|/|p\.?/?)\s*`;
 const every = (unit: string, adverb: string) =>
@@ -144,6 +147,12 @@ const leastDoubtful = 250;
 
 /** Whether a text names an amount of money. */
 export const hasPrice = (text: string): boolean => nameAt(markCurrencies(text)) !== undefined && /\d/.test(text);
+
+/** A line with `|` in place of its amounts of money. */
+export const withoutAmounts = (line: string): string =>
+  markCurrencies(line)
+    .replace(anyAmount, '|')
+    .replace(/[\ue000-\ue0ff]/g, '');
 
 /** `currency` is a code, or a sign that `codeOf` knows. */
 export type Rent = { readonly value: number; readonly currency: string | undefined };

@@ -37,6 +37,28 @@ describe('a mail that marks no address', () => {
       expect((await listingIn(alertMail({ text: lines.replace('LINK', linkTo(1)) }))).address).to.equal('12 High Street, Cork');
     });
 
+  for (const amount of [
+    '1 850,50 €',
+    '₪ 5,200',
+    '18,000 Kč',
+    'R 12 500',
+    'AED 6,000',
+    '1,850 euros',
+    'Rp 5 juta',
+    '€1,500 - €1,850',
+    '8.5万円',
+    '6 500 zł',
+    '£1.2k',
+  ])
+    it(`takes the amount ${amount} out of the line of an address`, async () => {
+      for (const line of [`12 High Street, Cork ${amount} per month`, `${amount} 12 High Street, Cork`])
+        expect((await inText(`${line}\r\n€900 per month`)).address, line).to.equal('12 High Street, Cork');
+    });
+  it('leaves the number of a house before a sign', async () => {
+    for (const price of ['€1,850', '€ 1,850', '€1850'])
+      expect(await inText(`Bath Avenue, Haus 7 ${price} per month`), price).to.include({ address: 'Bath Avenue, Haus 7', priceMonthly: 1850 });
+  });
+
   it('reads what is nearest before a link, in bounded time', async () => {
     const long = (part: string, length: number) => `€900 per month\r\n${part.repeat(length / part.length)}\r\n€1,850 per month\r\n1 Main St, D02 X285`;
     expect(await inText(long('New flats. ', 30_000))).to.include({ priceMonthly: 1850 });
