@@ -64,23 +64,38 @@ function explained(host: string, error: unknown): Error {
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'responseStatus' in error && ['NO', 'BAD'].some((status) => status === error.responseStatus) && codeOf(error) !== 'ETHROTTLE';
 
-/** Umlauts are one character or two, as the person or the server writes them. */
-async function select(client: ImapFlow, folder: string): Promise<MailboxObject> {
-  const known = (await client.list()).map(({ path }) => path);
-  const found = known.find((path) => path.normalize() === folder.normalize() || (path === 'INBOX' && folder.toUpperCase() === path));
-  if (found === undefined) throw new Error(`there is no folder '${folder}'; there are: ${known.join(', ')}`);
+/** The client puts the prefix of a person's own folders, such as `INBOX.` (RFC 2342), before each path, and finds no shared folder then. @returns the prefix */
+function takePrefix({ namespace }: ImapFlow): string {
+  const { prefix = '' } = namespace ?? {};
+  if (namespace) namespace.prefix = '';
+  return prefix;
+}
+
+type Tree = { readonly paths: readonly string[]; readonly prefix: string };
+
+/** The path of a folder, which a setting may write without the prefix. Umlauts are one character or two, as the person or the server writes them. */
+const pathIn = ({ paths, prefix }: Tree, folder: string): string | undefined =>
+  [folder, `${prefix}${folder}`]
+    .map((name) => paths.find((path) => path.normalize() === name.normalize() || (path === 'INBOX' && name.toUpperCase() === path)))
+    .find((path) => path !== undefined);
+
+async function select(client: ImapFlow, tree: Tree, folder: string): Promise<MailboxObject> {
+  const found = pathIn(tree, folder);
+  if (found === undefined) throw new Error(`there is no folder '${folder}'; there are: ${tree.paths.join(', ')}`);
   const opened = await client.mailboxOpen(found);
   if (opened.readOnly) throw new Error(`${folder} is read-only for this user: its mails can be neither marked nor moved`);
   return opened;
 }
 
-/** Servers without RFC 5530 say in words of their own that the folder is there already. */
-async function create(client: ImapFlow, folder: string): Promise<void> {
+/** Another folder may have made it meanwhile; servers without RFC 5530 say so in words of their own. @returns its path */
+async function create(client: ImapFlow, { prefix }: Tree, folder: string): Promise<string> {
+  const path = folder.startsWith(prefix) ? folder : `${prefix}${folder}`;
   try {
-    await client.mailboxCreate(folder);
+    await client.mailboxCreate(path);
   } catch (error) {
-    if (!(await client.status(folder, { messages: true }).catch(() => false))) throw error;
+    if (!(await client.status(path, { messages: true }).catch(() => false))) throw error;
   }
+  return path;
 }
 
 /**
@@ -99,16 +114,19 @@ export type Folder = Awaited<ReturnType<typeof openFolder>>;
 
 /** @throws Error with the server's own words, or when the folder is missing or mails can be neither marked nor moved */
 export async function openFolder(name: string, { config, log }: Options) {
-  const { moveTo, maxMailBytes } = config;
+  const { maxMailBytes } = config;
+  let { moveTo } = config;
   const client = connectionOf(config);
   const { host } = client;
   client.on('error', (error) => log.debug({ folder: name, error }, 'connection to the mailbox failed')); // the command under way fails as well
   let isMarking = true;
   try {
     await client.connect();
-    isMarking = keepsKeywords(await select(client, name));
+    const prefix = takePrefix(client);
+    const tree = { prefix, paths: (await client.list()).map(({ path }) => path) };
+    isMarking = keepsKeywords(await select(client, tree, name));
     if (!isMarking && moveTo === undefined) throw new Error(`${host} keeps no keywords in ${name}: set Mailbox__MoveTo to a folder for taken mails`);
-    if (moveTo !== undefined) await create(client, moveTo);
+    if (moveTo !== undefined) moveTo = pathIn(tree, moveTo) ?? (await create(client, tree, moveTo));
   } catch (error) {
     client.close();
     throw explained(host, error);

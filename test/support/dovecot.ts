@@ -20,12 +20,14 @@ type Options = {
   /** Without it the server says that no keyword of a client is kept. */
   readonly keepsKeywords?: boolean;
   readonly hasIdle?: boolean;
+  /** Before the paths of a person's own folders, which are separated by dots then, beside shared ones. */
+  readonly prefix?: string;
 };
 
 const isRoot = process.getuid?.() === 0;
 
 // Dovecot 2.3. Chroots need root.
-const configuration = (directory: string, port: number, { keepsKeywords = true, hasIdle = true }: Options) => `
+const configuration = (directory: string, port: number, { keepsKeywords = true, hasIdle = true, prefix }: Options) => `
 base_dir = ${directory}/run
 state_dir = ${directory}/state
 log_path = ${directory}/dovecot.log
@@ -48,8 +50,9 @@ userdb {
 }
 namespace inbox {
   inbox = yes
-  separator = /
+  separator = ${prefix === undefined ? '/' : `.\n  prefix = ${prefix}`}
 }
+${prefix === undefined ? '' : `namespace shared {\n  type = public\n  separator = .\n  prefix = Shared.\n  location = maildir:${directory}/mail/shared\n  subscriptions = no\n}`}
 service imap-login {
   chroot =
   inet_listener imap {

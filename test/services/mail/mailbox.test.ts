@@ -224,3 +224,28 @@ describeWith(dovecot, 'a mailbox whose server keeps no keywords', () => {
     sink.close();
   });
 });
+
+describeWith(dovecot, 'a mailbox whose own folders have a prefix', () => {
+  let server: Dovecot;
+  before(async () => void (server = await startDovecot({ prefix: 'INBOX.' })));
+  after(() => server.close());
+
+  it('has them with and without it, and shared folders beside them', async () => {
+    const sink = await startSink();
+    const client = await server.connect('cleo');
+    if (client.namespace) client.namespace.prefix = '';
+    for (const folder of ['INBOX.One', 'INBOX.Two', 'Shared.Three']) {
+      await client.mailboxCreate(folder);
+      await client.append(folder, mail(folder));
+    }
+    const environment = { Mailbox__Url: server.url('cleo'), Mail__DigestUrl: sink.url, Ingest__Token: digestToken };
+    const config = readConfig({ ...environment, Mailbox__Folders: 'One=digest,INBOX.Two=digest,Shared.Three=digest', Mailbox__MoveTo: 'Taken' });
+    const metrics = createMetrics();
+    const parts = { config, ingest: createIngest(config, metrics), clock: () => new Date(), log: silentLog, metrics };
+    await createMailbox(parts).takeOnce(AbortSignal.timeout(60_000));
+    expect(sink.subjects()).to.deep.equal(['INBOX.One', 'INBOX.Two', 'Shared.Three']);
+    expect(await client.status('INBOX.Taken', { messages: true })).to.include({ messages: 3 });
+    await client.logout();
+    sink.close();
+  });
+});
