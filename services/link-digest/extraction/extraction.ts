@@ -101,12 +101,13 @@ function isClickCounter(url: URL): boolean {
 const isPage = /^\s*(?:<!doctype html|<html)\b/i;
 
 function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candidate[] {
-  const linked = html === null ? [] : linksOfHtml(html, rules);
+  const document = html === null ? undefined : readHtml(html);
+  const linked = document ? linksOfHtml(document, rules) : [];
   if (linked.length > 0) return linked;
-  if (isPage.test(text ?? '')) return linksOfHtml(text ?? '', rules);
+  if (isPage.test(text ?? '')) return linksOfHtml(readHtml(text ?? ''), rules);
   // HTML without anchors: mail programs show the addresses of its text as links.
   const isBlank = (text ?? '').trim() === '';
-  return linksOfText(isBlank && html !== null ? readHtml(html).text : (text ?? ''), rules.genericTexts);
+  return linksOfText(isBlank && document ? document.text : (text ?? ''), rules.genericTexts);
 }
 
 function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {

@@ -1,5 +1,5 @@
 // The anchors of a mail's HTML, each with its text, its nearest heading and its byline. Pure; each step looks at no more than a few elements around an anchor.
-import { type Element, type HtmlDocument, isBlock, readHtml } from '../../platform/mail/html.ts';
+import { type Element, type HtmlDocument, isBlock } from '../../platform/mail/html.ts';
 import { namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import type { Rules } from './rules.ts';
@@ -19,8 +19,7 @@ type Heading = Element & { readonly title: string };
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
 const isHeading = ({ name }: Element): boolean => /^h[1-6]$/.test(name);
 
-export function linksOfHtml(html: string, { droppedClasses, genericTexts }: Pick<Rules, 'droppedClasses' | 'genericTexts'>): readonly Candidate[] {
-  const document = readHtml(html);
+export function linksOfHtml(document: HtmlDocument, { droppedClasses, genericTexts }: Pick<Rules, 'droppedClasses' | 'genericTexts'>): readonly Candidate[] {
   const { text, elements } = document;
   const droppedClass = new RegExp(droppedClasses.join('|'), 'i');
   const dropped: boolean[] = [];

@@ -1,6 +1,6 @@
 // Parses the bytes of a mail into the input of the extraction. Pure; the caller bounds its cost.
 import type { Address } from 'postal-mime';
-import { attachedMails, readMail } from '../../platform/mail/read-mail.ts';
+import { attachedMails, readMail, sealOf } from '../../platform/mail/read-mail.ts';
 import type { ParsedMail } from '../extraction/extraction.ts';
 import { readDate } from './date.ts';
 
@@ -10,9 +10,12 @@ export type ReadMail = ParsedMail & {
   readonly attached: readonly Uint8Array[];
 };
 
-/** @throws Error for a mail nested deeper, or with longer headers, than any newsletter */
+/** @throws Error for a mail nested deeper, or with longer headers, than any newsletter, and for one whose content is sealed */
 export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
-  const { subject, from, to, html, text, headers, messageId, attachments } = await readMail(raw);
+  const mail = await readMail(raw);
+  const { subject, from, to, html, text, headers, messageId, attachments } = mail;
+  const seal = sealOf(mail);
+  if (seal !== undefined) throw new Error(seal);
   return {
     subject: oneLine(subject),
     messageId: readMessageId(messageId),

@@ -1,7 +1,7 @@
 // Reads the listings out of an alert mail, as daft.ie sends them. Pure; the caller bounds its cost.
 import { z } from 'zod';
 import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
-import { attachedMails, readMail } from '../../platform/mail/read-mail.ts';
+import { attachedMails, readMail, sealOf } from '../../platform/mail/read-mail.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
 import { type Card, findCards, mostRead } from './cards.ts';
@@ -31,7 +31,10 @@ const tooMany = { kind: 'failed', reason: `more than ${mostListings} listings` }
  * @throws Error for bytes that are no mail
  */
 export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth = 0): Promise<AlertMail> {
-  const { html = '', text = '', attachments } = await readMail(raw, { forceRfc822Attachments: true });
+  const mail = await readMail(raw, { forceRfc822Attachments: true });
+  const { html = '', text = '', attachments } = mail;
+  const reason = sealOf(mail);
+  if (reason !== undefined) return { kind: 'failed', reason };
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [documentOfHtml(html), documentOfText(text)]) {
     const cards = findCards(document, linkPattern);

@@ -69,6 +69,18 @@ function withCharset(raw: Buffer, label: string): Buffer {
   return Buffer.from(isTyped ? relabelled : `Content-Type: text/plain; charset=${label}\r\n${relabelled}`, 'latin1');
 }
 
+const sealedTypes: readonly (readonly [type: RegExp, reason: string])[] = [
+  [/^application\/(?:x-)?pkcs7-mime\b| smime\.p7m$/i, 'its content is signed or encrypted by S/MIME in one part, smime.p7m'],
+  [/^application\/pgp-encrypted\b/i, 'its content is encrypted by PGP'],
+  [/^application\/(?:vnd\.)?ms-tnef\b| winmail\.dat$/i, "its content is in winmail.dat, Outlook's own format"],
+];
+
+/** Why nothing of a mail can be read; undefined for one with a text, or with nothing that could hold one. */
+export function sealOf({ html = '', text = '', attachments }: Email): string | undefined {
+  if (`${html}${text}`.trim() !== '') return undefined;
+  return sealedTypes.find(([type]) => attachments.some(({ mimeType, filename }) => type.test(`${mimeType} ${filename}`)))?.[1];
+}
+
 const mostAttached = 10;
 
 /** The bytes of mails that a mail forwards as attachments. */

@@ -1,6 +1,6 @@
 // The texts of a mail by the evidence of their bytes, whatever character set they declare.
 import { expect } from 'chai';
-import { attachedMails, readMail } from '../../../services/platform/mail/read-mail.ts';
+import { attachedMails, readMail, sealOf } from '../../../services/platform/mail/read-mail.ts';
 import { expectLinearTime } from '../../support/linear-time.ts';
 
 const text = 'It’s a café for €1,850: Ärger, Łódź, 日本';
@@ -114,4 +114,21 @@ describe('attachedMails', () => {
     it(`finds ${head.replaceAll('\r\n', ', ')}`, async () => expect(await subjects(withAttachment(head, inner))).to.deep.equal(['inner']));
 
   it('finds none in other attachments', async () => expect(await subjects(withAttachment('Content-Type: application/pdf', inner))).to.deep.equal([]));
+});
+
+describe('a mail whose content is sealed', () => {
+  const sealed = 'Content-Transfer-Encoding: base64\r\n\r\nMIIB\r\n';
+  const within = (type: string, part: string, text = '') =>
+    Buffer.from(`From: a@x\r\nContent-Type: ${type}; boundary=b\r\n\r\n--b\r\n\r\n${text}\r\n--b\r\n${part}\r\n--b--\r\n`);
+  const tnef = `Content-Type: application/octet-stream; name="winmail.dat"\r\n${sealed}`;
+
+  for (const [form, raw] of [
+    ['S/MIME', Buffer.from(`From: a@x\r\nContent-Type: application/pkcs7-mime; smime-type=signed-data; name="smime.p7m"\r\n${sealed}`)],
+    ['PGP', within('multipart/encrypted; protocol="application/pgp-encrypted"', 'Content-Type: application/pgp-encrypted\r\n\r\nVersion: 1')],
+    ['Outlook', within('multipart/mixed', tnef)],
+    ['Outlook', Buffer.from(`From: a@x\r\nContent-Type: application/ms-tnef\r\n${sealed}`)],
+  ] as const)
+    it(`has a reason not to be read: ${form}`, async () => expect(sealOf(await readMail(raw))).to.include(form));
+
+  it('is read where it has a text beside', async () => expect(sealOf(await readMail(within('multipart/mixed', tnef, 'Hello')))).to.equal(undefined));
 });

@@ -99,6 +99,10 @@ describe('parseMail', () => {
     expect(unsubscribe).to.deep.equal(['mailto:leave@news.example', 'https://news.example/leave?u=1']);
   });
 
+  it('refuses a mail whose content is sealed', async () => {
+    const failure = await parse('From: a@x', 'Content-Type: application/pkcs7-mime', '', 'MIIB').catch(String);
+    expect(failure).to.include('S/MIME');
+  });
   it('makes an empty mail of no bytes', async () => {
     const nothing = { subject: null, messageId: null, date: null, from: null, to: null, html: null, text: null };
     expect(await parse()).to.deep.equal({ ...nothing, unsubscribe: [], attached: [] });

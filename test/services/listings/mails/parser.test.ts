@@ -430,6 +430,11 @@ describe('parseAlertMail', () => {
     expect(await listingOf({ price: `${hidden}€900 per month`, facts: 'Studio' })).to.include({ priceMonthly: 900, propertyType: 'Studio' });
   });
 
+  it('says that the content of a mail is sealed', async () => {
+    const raw = 'From: a@x\r\nContent-Type: application/pkcs7-mime\r\nContent-Transfer-Encoding: base64\r\n\r\nMIIB\r\n';
+    expect(await parse(Buffer.from(raw))).to.have.property('kind', 'failed');
+  });
+
   it('ignores a mail without a body, and what is no mail', async () => {
     for (const raw of ['Subject: hello\r\n\r\n', 'no mail at all', '\0\u00ff'.repeat(1000)])
       expect(await parse(Buffer.from(raw))).to.include({ kind: 'ignored' });
