@@ -106,10 +106,16 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
   };
 }
 
+const hints: ReadonlyMap<number, string> = new Map([
+  [401, 'it does not know the token, or the token has expired'],
+  [403, 'the token may not do this; it needs the scopes of repositories and issues'],
+  [404, 'no such object, no such API on this forge, or the token may not read it'],
+]);
+
 async function refusalOf(path: string, response: Response): Promise<string> {
   await response.body?.cancel();
-  const hint = response.status === 404 ? ': no such object, no such API on this forge, or the token may not read it' : '';
-  return `the forge answered ${response.status} for ${path}${hint}`;
+  const hint = hints.get(response.status);
+  return `the forge answered ${response.status} for ${path}${hint === undefined ? '' : `: ${hint}`}`;
 }
 
 /** The value of `parameter` in the link to the next page. The link itself is not followed: the token goes to the configured address only. */

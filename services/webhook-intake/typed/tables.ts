@@ -96,8 +96,9 @@ const branches = typedTable({
     if (event.event === 'push') return pushed(event);
     if (event.event !== 'create' && event.event !== 'delete') return [];
     if (textAt(event.payload, 'ref_type') !== 'branch') return [];
-    const pusherType = memberAt(event.payload, 'pusher_type');
-    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members: { pusher_type: pusherType } });
+    // Gitea and Forgejo tell the head, too: a branch that was renamed has no push.
+    const members = { pusher_type: memberAt(event.payload, 'pusher_type'), sha: memberAt(event.payload, 'sha') };
+    return branch(event, { name: textAt(event.payload, 'ref'), isDeleted: event.event === 'delete', members });
   },
 });
 

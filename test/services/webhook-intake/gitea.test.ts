@@ -1,7 +1,10 @@
 // Deliveries of a real Gitea as they are stored, through both workers.
 import { expect } from 'chai';
 import { objectAt } from '../../../services/platform/json.ts';
+import { messageHeaders } from '../../../services/webhook-relay/contract.ts';
+import { giteaDelivery } from '../forges/deliveries.ts';
 import { createDashboard, type Dashboard } from './dashboard/ground.ts';
+import { delivery } from './deliveries.ts';
 import { giteaMessage } from './gitea.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 25, 18, 0, second));
@@ -89,6 +92,13 @@ describe('deliveries of Gitea', () => {
   it('a push that is made again is a push of its own', async () => {
     await deliver('push-again-1', 'push-again-2');
     expect(await dashboard.database.count('pushes')).to.equal(2);
+  });
+
+  it('a branch that was renamed has its head, though nothing was pushed', async () => {
+    const { repository, sender } = Object(giteaDelivery('push-many').payload) as { repository: object; sender: object };
+    const payload = { ref: 'renamed', ref_type: 'branch', sha: '1'.repeat(40), repository, sender };
+    await dashboard.deliver([delivery({ event: 'create', payload, headers: { [messageHeaders.forge]: 'gitea' } })]);
+    expect(await rows('select name, sha from branches')).to.deep.equal([{ name: 'renamed', sha: '1'.repeat(40) }]);
   });
 
   it('a push that creates or deletes says so', async () => {

@@ -136,12 +136,14 @@ describe('reconciliation with the API of the forge', () => {
         expect(forge.asked()).to.equal(asked);
       });
 
-      it('fails with the path when nothing can be read, and tries again later', async () => {
+      it('fails with the path and the reason when nothing can be read, and the next run tries again', async () => {
         await deliver(forge.history(20, 1));
         const failure: unknown = await run('wrong').catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(AggregateError);
-        now = new Date(now.getTime() + 120_000);
+        expect(String((failure as AggregateError).errors[0])).to.match(/the forge answered 401 for repos\/.+: it does not know the token/);
+        const asked = forge.asked();
         expect((await run()).failed).to.equal(0);
+        expect(forge.asked()).to.be.above(asked);
       });
     });
 });
