@@ -1,4 +1,5 @@
 // All SQL of the console: people, their sessions, and the record of actions.
+import { MAX } from 'uuid';
 import { type Database, statement } from '../platform/postgres/pool.ts';
 import { asMembers, insertRows, namesOf, type RowColumns, rowsStatement } from '../platform/postgres/rows.ts';
 import type { Roles } from './contract.ts';
@@ -214,7 +215,6 @@ export type ActionFilter = {
 };
 
 const endOfTime = new Date('9999-12-31T00:00:00Z');
-const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 export const createStore = (database: Database) => ({
   /** The hash of a local person's password; undefined where there is no such person, or none that may log in. */
@@ -262,7 +262,7 @@ export const createStore = (database: Database) => ({
   /** The actions before a place in the list, the newest first. */
   listActions({ person, area, before, rows }: ActionFilter): Promise<ActionRow[]> {
     const list = actionLists[person !== undefined ? 'person' : area !== undefined ? 'area' : 'all'];
-    const [at = endOfTime, id = lastId] = before ?? [];
+    const [at = endOfTime, id = MAX] = before ?? [];
     return database.all(list, at, id, rows, person ?? null, area ?? null);
   },
   /** Deletes some of the actions before this time. @returns how many */

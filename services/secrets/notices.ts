@@ -1,4 +1,5 @@
 // Events before and after a version expires, and of keys that no program uses: each is posted once, which a row remembers.
+import { NIL } from 'uuid';
 import { integer } from '../platform/config/settings.ts';
 import type { Values } from '../platform/config/config.ts';
 import type { EventConfig, Outbox, OwnEvent } from '../platform/events/events.ts';
@@ -63,7 +64,6 @@ const expiredDays = 7;
 /** Longer than any notice; a key that is still unused then gets another event. */
 const keptDays = 730;
 const pageSize = 200;
-const firstId = '00000000-0000-0000-0000-000000000000';
 /** A gauge says that there are so many at least. */
 const mostCounted = 10_000;
 
@@ -108,7 +108,7 @@ export function createNotices({ database, outbox, log, clock, config }: Omit<Not
   }
 
   async function tellKeys(now: Date): Promise<void> {
-    for (let after = firstId; ;) {
+    for (let after: string = NIL; ;) {
       const keys = await database.all(unusedKeys, new Date(now.getTime() - config.unusedKeyDays * dayMs), now, after, pageSize);
       for (const key of keys) await tellOne(unusedNotice(key, { days: config.unusedKeyDays, now }));
       const last = keys.at(-1);

@@ -1,6 +1,7 @@
 // All SQL of the lists and of snapshots. Each list is read together with its revision, in one statement or one transaction.
 import type { Readable } from 'node:stream';
 import knex from 'knex';
+import { NIL } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { createSnapshots, readByCursor, type SnapshotLimits } from '../../platform/postgres/snapshots.ts';
 import type { Bookmark, BookmarkFilterQuery, Counts, Folder } from '../contract.ts';
@@ -161,7 +162,7 @@ export const createListStore = (database: Database) => ({
   async bookmarks(filter: BookmarkFilter, { rows, ...wanted }: Page & { readonly rows: number }): Promise<Listed<FoundBookmark>> {
     const { order, after, withChecks = false } = wanted;
     if (!withChecks && order === 'oldest' && (!after || after.order === 'oldest') && isEverything(filter))
-      return listed(await database.all(bookmarksAfter, after?.dateAdded ?? '-infinity', after?.id ?? '00000000-0000-0000-0000-000000000000', rows));
+      return listed(await database.all(bookmarksAfter, after?.dateAdded ?? '-infinity', after?.id ?? NIL, rows));
     const page = select(filter, wanted).limit(rows).as('page');
     const query = builder.from(builder.raw(theRevision)).select('catalogue.revision', 'page.*').leftJoin(page, builder.raw('true')).orderByRaw(sortedBy[order]);
     return listed(await database.select<BesideRevision<FoundBookmark>>(query));

@@ -1,5 +1,6 @@
 // All SQL that stores newsletters with their links and authors.
 import { brotliDecompressSync } from 'node:zlib';
+import { NIL } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows, rowsStatement } from '../../platform/postgres/rows.ts';
 import type { RawMail } from '../mails/reader.ts';
@@ -307,7 +308,7 @@ export const createArrivalStore = (database: Database) => ({
   describe: (id: string, description: Description) => database.run(describe, id, ...describing(description)),
   /** The oldest mail after this one. */
   async rawAfter(last: { readonly receivedAt: Date; readonly id: string } | undefined) {
-    const mail = await database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000');
+    const mail = await database.first(rawAfter, last?.receivedAt ?? '-infinity', last?.id ?? NIL);
     return mail?.isCompressed === true ? { ...mail, raw: brotliDecompressSync(mail.raw) } : mail;
   },
   countRaw: async () => (await database.first(countRaw))?.mails ?? 0,

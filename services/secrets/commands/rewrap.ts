@@ -1,4 +1,5 @@
 // `signalbox secrets rewrap`: moves every version to the active master key while services run.
+import { NIL } from 'uuid';
 import { readSettings } from '../../platform/config/config.ts';
 import type { Database } from '../../platform/postgres/pool.ts';
 import { rewrap as rewrapKey, SealBroken } from '../encryption/envelope.ts';
@@ -9,7 +10,7 @@ import type { Keyring, MasterKey } from '../encryption/master-keys.ts';
 import { requireKeyring, withStore } from './database.ts';
 import { createRecorder } from './recorder.ts';
 import { masterKeySettings } from './settings.ts';
-import { createRewrapStore, firstId } from './store.ts';
+import { createRewrapStore } from './store.ts';
 
 export const rewrap: Subcommand = {
   summary: 'move every secret to the first of Encryption__MasterKeys, beside running services; may be stopped and started again',
@@ -70,7 +71,7 @@ async function moveAll(work: Work): Promise<void> {
   try {
     while ((await store.left(active.id)) > broken.size) {
       const movedBefore = moved;
-      for (let after: string | undefined = firstId; after !== undefined;) {
+      for (let after: string | undefined = NIL; after !== undefined;) {
         const batch = await moveBatch(after, work);
         moved += batch.moved;
         after = batch.last;

@@ -1,4 +1,5 @@
 // All SQL of backup, restore and rewrap.
+import { NIL } from 'uuid';
 import { type Database, type Statement, statement } from '../../platform/postgres/pool.ts';
 import { rowsStatement } from '../../platform/postgres/rows.ts';
 import { createManagementStore, sealedColumns, type SealedVersion } from '../management/store.ts';
@@ -19,13 +20,11 @@ const versions: Page<SealedVersion> = statement(
   where v.id > $1 order by v.id limit $2`,
 );
 
-/** Before every other. */
-export const firstId = '00000000-0000-0000-0000-000000000000';
 /** A page of versions holds at most some 13 MiB. */
 const pageSize = 200;
 
 async function* pages<Row extends { readonly id: string }>(database: Database, page: Page<Row>): AsyncGenerator<Row> {
-  for (let after: string | undefined = firstId; after !== undefined;) {
+  for (let after: string | undefined = NIL; after !== undefined;) {
     const rows: Row[] = await database.all(page, after, pageSize);
     yield* rows;
     after = rows.length === pageSize ? rows.at(-1)?.id : undefined;

@@ -1,5 +1,6 @@
 // One page of a list that is newest first, at a cost that does not grow with the list: at most so many rows of one index are looked at.
 import knex from 'knex';
+import { MAX, NIL } from 'uuid';
 import type { Database } from '../../platform/postgres/pool.ts';
 import type { TimePage, TimePosition } from '../paging.ts';
 
@@ -146,8 +147,6 @@ async function shortest(database: Database, list: List, { ways, lookAt }: Ways) 
   return { way: furthest?.way ?? 0, end: furthest && ([furthest.time.getTime(), furthest.id] satisfies TimePosition) };
 }
 
-const [firstId, lastId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-
 /** A list in the order of ids, which is that of creation. Names and columns are constants of this program. */
 type IdList = {
   readonly table: string;
@@ -160,7 +159,7 @@ type IdList = {
 export type IdPage = { readonly rows: number; readonly after?: string | undefined };
 
 /** The newest first. Bounds of a range in the order of the index: left the choice, Postgres walks the whole list for a value that is frequent elsewhere. */
-export function newestById<Row>(database: Database, { table, columns, equal }: IdList, { rows, after = lastId }: IdPage): Promise<Row[]> {
+export function newestById<Row>(database: Database, { table, columns, equal }: IdList, { rows, after = MAX }: IdPage): Promise<Row[]> {
   const given = Object.entries(equal).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   const names = [...given.map(({ column }) => column), 'id'];
   const values = given.map(({ value }) => value);
@@ -169,7 +168,7 @@ export function newestById<Row>(database: Database, { table, columns, equal }: I
     builder
       .from(table)
       .select(builder.raw(columns))
-      .whereRaw(`(${names.join(', ')}) >= ${place}`, [...values, firstId])
+      .whereRaw(`(${names.join(', ')}) >= ${place}`, [...values, NIL])
       .whereRaw(`(${names.join(', ')}) <= ${place}`, [...values, after])
       .where('id', '<', after)
       .orderByRaw(names.map((name) => `${name} desc`).join(', '))

@@ -1,5 +1,6 @@
 // All SQL of the dashboard.
 import knex from 'knex';
+import { NIL } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { isGuid } from '../../platform/schema.ts';
 import { type Event, type ProcessingCounts, type ProcessingState, processingStates, type Sender, type StatisticsPoint } from '../contract.ts';
@@ -54,9 +55,6 @@ const pullRequest = statement<TypedItem, [repository: string, number: number, fo
   select ${selectList(typedTables.pullRequests)} from pull_requests
   where ${anyCase} = $1 and number = $2 and ($3::text is null or forge = $3) order by deleted_at is not null, updated_at desc, id desc limit 1`,
 );
-
-/** Below every other. */
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 const countOf = (table: string, state: ProcessingState) =>
   `(select count(*) from (select from ${table} where processing_state >= '${state}' and processing_state <= '${state}' order by processing_state, id limit ${mostCounted}) counted) as "${state}"`;
@@ -185,7 +183,7 @@ export const createDashboardStore = (database: Database) => ({
       const select = builder
         .from(table.name)
         .select('*')
-        .whereRaw('(processing_state, id) >= (?, ?)', [state, after ?? firstId])
+        .whereRaw('(processing_state, id) >= (?, ?)', [state, after ?? NIL])
         .where('processing_state', '<=', state)
         .orderBy(['processing_state', 'id'])
         .limit(limit + 1);

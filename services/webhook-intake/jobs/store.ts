@@ -1,4 +1,5 @@
 // The records of runs.
+import { MAX } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { type JobName, type RunStatus, type WorkerName, workerNames, type WorkerRun, type WorkerState } from '../contract.ts';
 import { type IdPage, newestById } from '../dashboard/newest.ts';
@@ -37,7 +38,7 @@ const failStale = statement<unknown>(
 const byId = statement<WorkerRun, [id: string]>('intake.run.find', `select ${columns} from worker_runs where id = $1`);
 
 /** Bounds instead of an equality, and the worker in the order: left the choice, Postgres looks through the runs of all workers for one that has none. */
-const ofGiven = `worker >= given.name and (worker, id) <= (given.name, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`;
+const ofGiven = `worker >= given.name and (worker, id) <= (given.name, '${MAX}')`;
 const newestFirst = 'order by worker desc, id desc';
 
 const newest = statement<WorkerRun, [workers: readonly string[]]>(

@@ -1,5 +1,5 @@
 // The people of this console: who there is, and adding one with a password.
-import { v7 as newId } from 'uuid';
+import { NIL, v7 as newId } from 'uuid';
 import { z } from 'zod';
 import { h } from '../../view/elements.ts';
 import { hasHidden } from '../../access/hidden-characters.ts';
@@ -25,7 +25,7 @@ export type { UserParts } from './person.ts';
 export const userPages = (parts: UserParts): readonly Declared[] => [overview(parts), entry(parts), add(parts), ...personPages(parts)];
 
 const list = 'people';
-const start = ['', '00000000-0000-0000-0000-000000000000'] as const;
+const start = ['', NIL] as const;
 
 const overview = ({ people, sessions, hasLocal }: UserParts) =>
   page({

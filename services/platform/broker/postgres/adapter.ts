@@ -1,6 +1,7 @@
 // The broker inside Postgres, for installations without RabbitMQ: pg-boss in a schema of its own.
 import type { Adapter, AdapterParts, WaitingDeadLetter } from '../adapter.ts';
 import type { Db } from 'pg-boss';
+import { NIL } from 'uuid';
 import type { Delivery, QueueState, QueueTopology } from '../broker.ts';
 import { withoutDeath } from '../outcomes.ts';
 import { createEmbeddedConsumer, type EmbeddedConsumer } from './consumer.ts';
@@ -80,7 +81,7 @@ async function* deadLettersOf({ boss, database }: EmbeddedSession, table: string
   const { rows: begun }: { rows: { now: string }[] } = await database.executeSql('select now()::text as now');
   const sendTo = (target: QueueTopology, data: StoredMessage, db: Db) =>
     boss.insert(target.name, [toJob(toStored(withoutDeath(toDelivery({ data, retryCount: 0 })), 1), target)], { db });
-  let last = { createdOn: '-infinity', jobId: '00000000-0000-0000-0000-000000000000' };
+  let last: { readonly createdOn: string; readonly jobId: string } = { createdOn: '-infinity', jobId: NIL };
   for (;;) {
     const { rows }: { rows: DeadJob[] } = await database.executeSql(page, [queue, begun[0]?.now, last.createdOn, last.jobId]);
     for (const { jobId, data } of rows)
