@@ -108,7 +108,7 @@ export function createForgeApi({ url, token, clock }: ForgeApiOptions) {
 
 const hints: ReadonlyMap<number, string> = new Map([
   [401, 'it does not know the token, or the token has expired'],
-  [403, 'the token may not do this; it needs the scopes of repositories and issues'],
+  [403, 'the token may not do this: look at its scopes'],
   [404, 'no such object, no such API on this forge, or the token may not read it'],
 ]);
 

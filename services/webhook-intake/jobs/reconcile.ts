@@ -61,8 +61,7 @@ type Found = { readonly table: TypedTable; readonly event: string; readonly memb
 export async function reconcile(parts: ReconcileParts, deadline: AbortSignal): Promise<Counts> {
   const { database, host, everyMs, log, clock } = parts;
   const counts: Counts = { processed: 0, failed: 0 };
-  const failures: unknown[] = [];
-  const refused: string[] = [];
+  const failures: { readonly repositoryId: string; readonly triedAt: Date; readonly error: unknown }[] = [];
   const repositories = await database.all(due, host, new Date(clock().getTime() - everyMs));
   for (const repository of repositories) {
     if (deadline.aborted) break;
@@ -73,16 +72,20 @@ export async function reconcile(parts: ReconcileParts, deadline: AbortSignal): P
     } catch (error) {
       // The limit belongs to the token, so to every repository. The next run goes on where this one stopped.
       if (error instanceof RateLimited || deadline.aborted) break;
-      if (error instanceof NotFound) await database.run(record, host, repository.repositoryId, begunAt, null);
-      else refused.push(repository.repositoryId);
       log.warn({ repository: repository.name, error }, 'reconciliation of a repository failed, going on with the next one');
       counts.failed++;
-      failures.push(error);
+      failures.push({ repositoryId: repository.repositoryId, triedAt: begunAt, error });
     }
   }
-  // Where none could be read the fault is the forge's or the token's, and the next run tries all again.
-  if (failures.length > 0 && failures.length === repositories.length) throw new AggregateError(failures, 'no repository could be reconciled');
-  for (const repositoryId of refused) await database.run(record, host, repositoryId, clock(), null);
+  const nothingWasRead = failures.length > 0 && failures.length === repositories.length;
+  // Where none could be read the fault is the forge's or the token's, and the next run tries those again that are there.
+  for (const { repositoryId, triedAt, error } of failures)
+    if (!nothingWasRead || error instanceof NotFound) await database.run(record, host, repositoryId, triedAt, null);
+  if (nothingWasRead)
+    throw new AggregateError(
+      failures.map(({ error }) => error),
+      'no repository could be reconciled',
+    );
   return counts;
 }
 

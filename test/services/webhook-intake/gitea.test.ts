@@ -95,8 +95,9 @@ describe('deliveries of Gitea', () => {
   });
 
   it('a branch that was renamed has its head, though nothing was pushed', async () => {
-    const { repository, sender } = Object(giteaDelivery('push-many').payload) as { repository: object; sender: object };
-    const payload = { ref: 'renamed', ref_type: 'branch', sha: '1'.repeat(40), repository, sender };
+    const { payload: pushed } = giteaDelivery('push-many');
+    const branch = { ref: 'renamed', ref_type: 'branch', sha: '1'.repeat(40) };
+    const payload = { ...branch, repository: objectAt(pushed, 'repository'), sender: objectAt(pushed, 'sender') };
     await dashboard.deliver([delivery({ event: 'create', payload, headers: { [messageHeaders.forge]: 'gitea' } })]);
     expect(await rows('select name, sha from branches')).to.deep.equal([{ name: 'renamed', sha: '1'.repeat(40) }]);
   });

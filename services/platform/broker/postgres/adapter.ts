@@ -81,7 +81,7 @@ async function* deadLettersOf({ boss, database }: EmbeddedSession, table: string
   const { rows: begun }: { rows: { now: string }[] } = await database.executeSql('select now()::text as now');
   const sendTo = (target: QueueTopology, data: StoredMessage, db: Db) =>
     boss.insert(target.name, [toJob(toStored(withoutDeath(toDelivery({ data, retryCount: 0 })), 1), target)], { db });
-  let last: { readonly createdOn: string; readonly jobId: string } = { createdOn: '-infinity', jobId: NIL };
+  let last: Pick<DeadJob, 'createdOn' | 'jobId'> = { createdOn: '-infinity', jobId: NIL };
   for (;;) {
     const { rows }: { rows: DeadJob[] } = await database.executeSql(page, [queue, begun[0]?.now, last.createdOn, last.jobId]);
     for (const { jobId, data } of rows)
