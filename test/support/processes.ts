@@ -61,7 +61,7 @@ export function startProcess(args: readonly string[], { env = {}, cwd, memoryByt
     pid,
     lines,
     exited: end.promise,
-    waitForLine: (pattern, withinMs = 60_000) => waitForLine({ lines, pattern, withinMs, hasEnded: () => ended }),
+    waitForLine: (pattern, withinMs = 120_000) => waitForLine({ lines, pattern, withinMs, hasEnded: () => ended }),
     signal: (name) => signalGroup(pid, name),
     kill: () => {
       signalGroup(pid, 'SIGKILL');

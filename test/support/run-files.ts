@@ -8,6 +8,8 @@ import { countLine, Reporter, summaryLine } from './reporter.ts';
 const patienceMs = 10_000;
 // Mocha finds `--color` or `--no-color` among the arguments by itself.
 const [, , , grep] = process.argv;
+/** A failed test may leave open what it began; its file has failed by that, or runs again. */
+let hasFailed = false;
 
 watchAnswers();
 process.on('message', (message: string | object) => {
@@ -29,7 +31,10 @@ async function run(file: string): Promise<void> {
   try {
     await mocha.loadFilesAsync();
     // Otherwise its listeners to the process stay, file after file.
-    mocha.run(() => mocha.dispose());
+    mocha.run((failures) => {
+      hasFailed ||= failures > 0;
+      mocha.dispose();
+    });
   } catch (error) {
     say(summaryLine, inspect(error), countLine({ passed: 0, failed: 1, skipped: 0 }));
   }
@@ -44,6 +49,7 @@ async function end(): Promise<void> {
   }
   // Fires only if something else holds the process.
   setTimeout(() => {
+    if (hasFailed) process.exit();
     say(summaryLine, `after the last test there are still open: ${process.getActiveResourcesInfo().join(', ')}`);
     process.exit(1);
   }, patienceMs).unref();

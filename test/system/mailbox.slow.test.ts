@@ -15,7 +15,7 @@ const newsletter = (name: string) =>
 const alert = 'Subject: A flat\r\nMessage-ID: <flat@homes.example>\r\n\r\n3 Main Street, D02 X285\r\n€900 per month\r\nhttps://www.daft.ie/for-rent/a/1003\r\n';
 
 describeWith(dovecot, 'npm start with a mailbox and a port for mails', function () {
-  this.timeout(180_000);
+  this.timeout(240_000);
   const data = temporaryDirectory('laptop');
   let server: Dovecot;
   let running: RunningProcess;
@@ -105,13 +105,13 @@ describeWith(dovecot, 'npm start with a mailbox and a port for mails', function 
     // Settings that stay are lines of the file of credentials.
     writeFileSync(join(folder, 'credentials.env'), `Mailbox__Url='${server.url('eve')}'\nMailbox__Folder='Later=digest'\nMailbox__Folders='Later=digest'\n`);
     const other = startProcess(['up', '--data', folder, '--port-base', '0', '--metrics-port', '0']);
-    await other.waitForLine(/Mailbox__Folders/, 60_000);
-    await other.waitForLine(/^not ready after 10 s:$/, 60_000);
+    await other.waitForLine(/Mailbox__Folders/);
+    await other.waitForLine(/^not ready after 10 s:$/);
     await other.waitForLine(/there is no folder 'Later'; there are: INBOX$/, 1000);
     const client = await server.connect('eve');
     await client.mailboxCreate('Later');
     await client.logout();
-    await other.waitForLine(/^ready in/, 60_000);
+    await other.waitForLine(/^ready in/);
     await other.kill();
   });
 });

@@ -34,7 +34,7 @@ describe("an event of Signalbox' own", function () {
       Notifications__PushUrl: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`,
     };
     running = startProcess(['up', '--data', data, '--port-base', String(portBase), '--metrics-port', '0'], { env });
-    await running.waitForLine(/^ready in \d+\.\d s$/, 60_000);
+    await running.waitForLine(/^ready in \d+\.\d s$/);
   }
   const credential = async (name: string) =>
     parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8'))

@@ -145,8 +145,11 @@ export class CommitUnknown extends Error {
 }
 
 const connectTimeoutMs = 8000;
-/** For the first connection of a session. Short at first: while an address leads to a machine that is gone, each attempt hangs for all of it. */
-const connectMsAfter = (failures: number) => Math.min(1000 + 1000 * Math.max(1, failures), connectTimeoutMs);
+/**
+ * For the first connection of a session. Short after a loss: while an address leads to a machine that is gone, each attempt hangs for all of it.
+ * A process that starts (0) is busy with loading.
+ */
+const connectMsAfter = (failures: number) => (failures === 0 ? connectTimeoutMs : Math.min(1000 + 1000 * failures, connectTimeoutMs));
 /** No statement of a broker takes this long; a server that is silent for it is gone. */
 const queryTimeoutMs = 20_000;
 const listenerCheckMs = 5000;
