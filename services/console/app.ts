@@ -118,7 +118,7 @@ function createAccess({ config, database, lifecycle, log, metrics, clock }: Omit
     forwardAuth,
     sessions,
     logins,
-    entrance: createEntrance({ store, sessions, config, clock }),
+    entrance: createEntrance({ store, sessions, config, clock, log }),
     provider: providerIn(config, clock),
     actions: createActionRecord({ store, clock, log, count: countActions(metrics) }),
     people: createPeople(database, { sources: sourcesOf({ config, forwardAuth }), first: logins.first }),

@@ -1,6 +1,7 @@
 // Where people come from: names and passwords of the console's own, a provider, a proxy; and how a person of the latter two gets in.
 import type { IncomingHttpHeaders } from 'node:http';
 import { v7 as newId } from 'uuid';
+import type { Log } from '../../platform/log.ts';
 import type { ConsoleConfig } from '../config.ts';
 import type { ConsoleStore, Person, Preferences, Source } from '../store.ts';
 import type { ForwardAuth } from './forward-auth.ts';
@@ -53,14 +54,16 @@ type EntranceParts = {
   readonly sessions: Pick<Sessions, 'endAll' | 'changed'>;
   readonly config: Pick<ConsoleConfig, 'groupRoles' | 'adminUsername'>;
   readonly clock: () => Date;
+  readonly log: Log;
 };
 
-export function createEntrance({ store, sessions, config, clock }: EntranceParts) {
+export function createEntrance({ store, sessions, config, clock, log }: EntranceParts) {
   // The first person may never have logged in.
   const isOfFirst = (name: string) => name.toLowerCase() === config.adminUsername.toLowerCase();
 
   /** A person without any role keeps no session either. */
-  async function turnAway(source: Source, subject: string): Promise<Entry> {
+  async function turnAway({ source, subject, groups }: Pick<Arrival, 'source' | 'subject' | 'groups'>): Promise<Entry> {
+    log.warn({ source, subject, groups }, 'login refused, no group has a role in Console__GroupRoles');
     const id = await store.takeRoles(source, subject);
     if (id !== undefined) await sessions.endAll(id);
     return { refused: 'noRole' };
@@ -71,7 +74,7 @@ export function createEntrance({ store, sessions, config, clock }: EntranceParts
     async enter({ groups, label, preferences, name, ...arrival }: Arrival): Promise<Entry> {
       const { source, subject } = arrival;
       const roles = rolesOf(groups, config.groupRoles);
-      if (!hasRole(roles)) return turnAway(source, subject);
+      if (!hasRole(roles)) return turnAway({ source, subject, groups });
       const now = clock();
       const times = { createdAt: now, lastLoginAt: now, disabledAt: null };
       const person = await store.enterNamed({ id: newId(), ...arrival, roles, ...preferences, ...times }, namesFor(name, label, isOfFirst));

@@ -1,15 +1,19 @@
 // Logging in at a provider of OpenID Connect, against a real one.
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { captureLog } from '../../platform/captured-log.ts';
 import { type Browser, useConsole } from './service.ts';
 import { callback, client, createProviderBrowser, publicUrl, settingsAt, startProvider, type TestProvider } from './provider.ts';
 
 describe('console login at a provider', () => {
   let now = new Date();
   let provider: TestProvider;
+  const { log, lines } = captureLog();
   const console = useConsole(async () => {
     provider = await startProvider({ redirectUris: [publicUrl + callback], logoutUris: [`${publicUrl}/login`] });
     return {
       clock: () => now,
+      log,
       environment: {
         ...settingsAt(provider),
         Console__GroupRoles: 'admins=admin, hunters=system:editor, readers=reader',
@@ -161,7 +165,7 @@ describe('console login at a provider', () => {
       });
     });
 
-    it('without a group that has a role, and is recorded', async () => {
+    it('without a group that has a role, and is recorded, with the groups that came in the log', async () => {
       for (const groups of [['others'], [], undefined, 'otherwise', { a: 'admins' }, [1]]) {
         provider.state.account = { sub: '24-7', preferred_username: 'Anna', groups };
         const browser = console.browser();
@@ -169,6 +173,7 @@ describe('console login at a provider', () => {
       }
       expect((await begin(console.browser(), '?other=true')).searchParams.get('prompt'), 'the way for another account').to.equal('login');
       expect((await actions())[0]).to.deep.equal({ person: 'Anna', area: 'access', action: 'log in', target: 'noRole', outcome: 'refused' });
+      expect(lines().some(({ groups }) => isDeepStrictEqual(groups, ['others']))).to.equal(true);
       expect(await people()).to.deep.equal([]);
     });
 
