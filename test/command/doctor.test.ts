@@ -133,6 +133,10 @@ describe('the doctor', () => {
       'signalbox_secrets_expired 1',
       'signalbox_secrets_reads_total{outcome="refused"} 2',
       'signalbox_secrets_reads_total{outcome="done"} 9',
+      'signalbox_secrets_token_reviews_total{outcome="accepted"} 8',
+      'signalbox_secrets_token_reviews_total{outcome="refused"} 6',
+      'signalbox_secrets_token_reviews_total{outcome="failed"} 5',
+      'signalbox_secrets_token_reviews_total{outcome="keys-failed"} 0',
       'signalbox_secrets_audit_waiting 5001',
       'signalbox_secrets_audit_lost_total 3',
       'signalbox_relay_deliveries_total{outcome="spooled"} 4',
@@ -147,6 +151,7 @@ describe('the doctor', () => {
       ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
       ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
       ['changed secrets', 'warning', '2 reads since this process started met a value that was changed in the database past the service: it is not served'],
+      ['tokens of pods', 'warning', '5 questions to the API server since this process started had no usable answer: reads with those tokens were answered 503'],
       ['audit', 'wrong', '5001 entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them'],
       ['audit', 'warning', 'the database refused 3 entries since this process started: only the log has them'],
       ['lost deliveries', 'warning', '1 since this process started: neither a broker nor the disk took them, only the forge has them'],
@@ -156,6 +161,7 @@ describe('the doctor', () => {
     expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
       'expired secrets',
       'changed secrets',
+      'tokens of pods',
       'audit',
       'lost deliveries',
     ]);

@@ -89,6 +89,15 @@ const gauges: Readonly<Record<string, Gauge>> = {
       toDo: 'k8s/runbooks/SignalboxSecretTampered.md: the log has the versionId (changed or moved)',
     }),
   },
+  signalbox_secrets_token_reviews_total: {
+    isBad: (value, outcome) => outcome.endsWith('failed') && value > 0,
+    finding: (_label, value) => ({
+      subject: 'tokens of pods',
+      state: 'warning',
+      detail: `${value} questions to the API server since this process started had no usable answer: reads with those tokens were answered 503`,
+      toDo: 'k8s/runbooks/SignalboxTokenReviewsFailing.md: the log has the reason (asking the API server about the token)',
+    }),
+  },
   signalbox_secrets_audit_waiting: {
     isBad: (value) => value > 5000,
     finding: (_label, value) => ({
