@@ -1,8 +1,11 @@
 // A missing, malformed or wrong master key: unready with the reason, nothing written, nothing served, and no crash.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { consume, manage, member, migrations, newApplication, putSecret, secretValue, startService, type TestService } from '../service.ts';
 
+const backupPage = join(import.meta.dirname, '../../../../docs/backup.md');
 const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
 
 describe('master keys', () => {
@@ -121,6 +124,18 @@ describe('master keys', () => {
     const old = await start(key('a', 1));
     await manage(old.url, 'DELETE', `/${slug}/secrets/password`);
     expect(await readiness(await start(key('b', 2)))).to.deep.equal({ ok: true });
+  });
+
+  it('that are lost are given up as docs/backup.md says: values that they sealed are deleted, and new ones are written', async () => {
+    const { slug, read } = await withData(key('key-1', 1));
+    const service = await start(key('key-2', 2));
+    await refusesEveryWrite(service, slug);
+    const [statement = ''] = /delete from [^"]+/.exec(readFileSync(backupPage, 'utf8')) ?? [];
+    expect((await service.database.driver.query(statement)).rowCount).to.equal(1);
+    expect(await readiness(service)).to.deep.equal({ ok: true });
+    const value = secretValue('new');
+    await putSecret(service.url, slug, 'password', { value });
+    expect(member(await read(service), 'value')).to.equal(value);
   });
 
   it('change by a new first one: new values under it, old ones readable, all of it without a pause', async () => {
