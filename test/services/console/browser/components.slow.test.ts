@@ -107,7 +107,7 @@ describeWith(chromium, 'the components in a browser', () => {
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     expect(await accessibilityFaults(page)).to.deep.equal([]);
     expect(await page.getByRole('dialog').innerText())
       .to.include('Like')
