@@ -6,6 +6,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { clientIn } from '../platform/client-address.ts';
 import { createBodyMemory } from '../platform/http/body-memory.ts';
 import { explainPort } from '../platform/process/runtime.ts';
+import { codeOf } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import { every } from '../platform/time.ts';
 import type { MailConfig, Route } from './config.ts';
@@ -153,7 +154,8 @@ export async function startSmtp(parts: SmtpParts) {
       void receive(stream, session).then(
         () => callback(),
         (error: unknown) => {
-          if (!(error instanceof Refusal)) log.error({ error }, 'receiving a mail failed');
+          if (codeOf(error) === 'ECONNECTION') log.info({ client: session.remoteAddress }, 'connection closed before the end of a mail, which is left out');
+          else if (!(error instanceof Refusal)) log.error({ error }, 'receiving a mail failed');
           callback(error instanceof Refusal ? error : new Refusal(451, '4.3.0 Receiving failed, try again'));
         },
       ),

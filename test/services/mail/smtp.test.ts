@@ -10,8 +10,8 @@ import { createTransport } from 'nodemailer';
 import { readConfig } from '../../../services/mail/config.ts';
 import { createIngest } from '../../../services/mail/ingest.ts';
 import { startSmtp } from '../../../services/mail/smtp.ts';
-import { silentLog } from '../../../services/platform/log.ts';
 import { createMetrics } from '../../../services/platform/metrics.ts';
+import { captureLog } from '../../platform/captured-log.ts';
 import { temporaryDirectory } from '../../support/guard.ts';
 import { describeWith } from '../../support/need.ts';
 import { commandLine } from '../../support/programs.ts';
@@ -43,9 +43,10 @@ async function start(environment: Record<string, string> = {}) {
     ...environment,
   });
   const { listen = '' } = config;
-  const server = await startSmtp({ config: { ...config, listen }, ingest: createIngest(config, metrics), log: silentLog });
+  const { log, lines } = captureLog();
+  const server = await startSmtp({ config: { ...config, listen }, ingest: createIngest(config, metrics), log });
   opened.push(server);
-  return { ...server, metrics };
+  return { ...server, metrics, lines };
 }
 
 type Message = { readonly to: string[]; readonly raw?: string; readonly from?: string };
@@ -149,14 +150,16 @@ describe('mails by SMTP', () => {
     opened.length = 0;
   });
 
-  it('whose sender leaves in the middle are not handed over', async () => {
-    const { port } = await start();
+  it('whose sender leaves in the middle are not handed over, and are no failure of the program', async () => {
+    const { port, lines } = await start();
     const socket = connect(port, '127.0.0.1');
     await talkOn(socket, ['EHLO x', 'MAIL FROM:<a@b.example>', 'RCPT TO:<news@in.example.org>', 'DATA']);
     socket.write('Subject: half\r\n\r\nhalf');
     socket.destroy();
     expect(await send(port, { to: ['news@in.example.org'] })).to.match(/^250 /);
     expect(sink.subjects()).to.deep.equal(['one']);
+    await eventually(() => lines().some(({ msg }) => msg.includes('connection closed')));
+    expect(lines().filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
 
   it('above the limit of connections are asked to come later', async () => {
