@@ -4,10 +4,10 @@ import { identityOf } from '../../platform/mail/url-identity.ts';
 import { decode, parametersOf, placeOf } from '../../platform/mail/wrappers.ts';
 import type { Candidate } from './candidates.ts';
 import { linksOfHtml } from './html-links.ts';
-import { isNoise, isNoisePage } from './noise.ts';
+import { isNoise, isNoisePage, saysNothing } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
-import { cutTitle, tidy } from './texts.ts';
+import { cutTitle, fold, tidy } from './texts.ts';
 
 /** A mail as its parser leaves it: the input of the extraction. */
 export type ParsedMail = {
@@ -17,6 +17,8 @@ export type ParsedMail = {
   readonly date: Date | null;
   /** The address of From. */
   readonly from: string | null;
+  /** The name before that address. */
+  readonly sender: string | null;
   /** The first address of To. */
   readonly to: string | null;
   readonly html: string | null;
@@ -58,7 +60,8 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (!target) continue;
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    if (target.isNoise || isNoise(candidate, isOfSender(url, mail.from) || isClickCounter(url), rules)) continue;
+    const isOwn = isOfSender(url, mail.from) || isClickCounter(url, rules);
+    if (target.isNoise || isNoise(candidate, isOwn, rules) || (isOwn && isNameOf(mail.sender, candidate))) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -67,7 +70,14 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     url.pathname === '/' &&
     (hosts.get(url.host)?.size ?? 0) > 1 &&
     (candidates.every(({ text }) => text === '') || (url.search === '' && isOfSender(url, mail.from)));
-  return [...found.values()].filter((one) => !isHomePage(one)).map((one) => linkOf(one, rules));
+  /** A counter has an address for each place of a link; one that says nothing beside a heading that is a link leads to the same page, or is a logo. */
+  const isAgain = ({ target: { identity, url }, candidates }: Found) =>
+    isClickCounter(url, rules) &&
+    candidates.every((candidate) => {
+      const titled = candidate.headingUrl === undefined || !saysNothing(candidate, rules) ? undefined : targetOf(candidate.headingUrl)?.identity;
+      return titled !== undefined && titled !== identity && found.has(titled);
+    });
+  return [...found.values()].filter((one) => !isHomePage(one) && !isAgain(one)).map((one) => linkOf(one, rules));
 }
 
 /** Resolves each address once, since an image, a title and a "read more" share it. */
@@ -91,10 +101,17 @@ function isOfSender({ hostname }: URL, from: string | null): boolean {
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
 }
 
+/** Whether it is a logo, or the title of the newsletter above its issue. */
+const isNameOf = (sender: string | null, { text, alt }: Candidate): boolean => sender !== null && fold(text || alt) === fold(tidy(sender));
+
 /** True for the address of a click counter: a segment of its path is a key, where other addresses have words, or a parameter is a long one. */
-function isClickCounter(url: URL): boolean {
+function isClickCounter(url: URL, { clickCounters }: Rules): boolean {
   const isKey = (part: string) => part.length >= 16 && /\d/.test(part) && /^[\w=%~.]+$|^[\da-f-]+$/i.test(part);
-  return url.pathname.split('/').some(isKey) || parametersOf(url).some((parameter) => /=(?=[^=]*\d)[\w.%~+-]{32,}=*$/.test(parameter));
+  return (
+    clickCounters.test(url.hostname) ||
+    url.pathname.split('/').some(isKey) ||
+    parametersOf(url).some((parameter) => /=(?=[^=]*\d)[\w.%~+-]{32,}=*$/.test(parameter))
+  );
 }
 
 /** HTML that a script sent as text. */
@@ -137,6 +154,7 @@ function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: R
     saying[0]?.text,
     candidates.find(({ heading }) => heading !== '')?.heading,
     candidates.find(({ text }) => text !== '')?.text,
+    candidates.find(({ alt }) => alt !== '')?.alt,
     tidy(decode(url.pathname.split('/').at(-1) ?? '')),
   ];
   return titles.find((title) => title !== undefined && title !== '') ?? url.hostname;

@@ -14,7 +14,7 @@ type Page = HtmlDocument & {
   readonly dropped: readonly boolean[];
 };
 /** A heading with text. */
-type Heading = Element & { readonly title: string };
+type Heading = Element & { readonly title: string; readonly url: string | undefined };
 
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
 const isHeading = ({ name }: Element): boolean => /^h[1-6]$/.test(name);
@@ -25,16 +25,32 @@ export function linksOfHtml(document: HtmlDocument, { droppedClasses, genericTex
   const dropped: boolean[] = [];
   for (const { classes, id, parent } of elements)
     dropped.push((parent && dropped[parent.index]) === true || droppedClass.test(classes) || droppedClass.test(id));
+  const anchors = elements.filter(isAnchor);
   const headings = elements
     .filter(isHeading)
-    .map((element) => ({ ...element, title: textOf(text, element) }))
+    .map((element) => ({ ...element, title: textOf(text, element), url: linkOf(anchors, element)?.href.trim() }))
     .filter(({ title }) => title !== '');
-  const page: Page = { ...document, anchors: elements.filter(isAnchor), headings, genericTexts, dropped };
+  const page: Page = { ...document, anchors, headings, genericTexts, dropped };
   return page.anchors.map((anchor, place) => candidateOf(page, anchor, place));
 }
 
 const textOf = (text: string, { start, end }: { readonly start: number; readonly end: number }): string =>
   tidy(text.slice(start, Math.min(end, start + mostRead)));
+
+/** The first link within a heading, or the one directly around it. */
+function linkOf(anchors: readonly Anchor[], heading: Element): Anchor | undefined {
+  const within = anchors[firstAfter(anchors, heading.index)];
+  if (within && within.index <= heading.last) return within;
+  return heading.parent && isAnchor(heading.parent) ? heading.parent : undefined;
+}
+
+const mostOfCard = 24;
+
+/** The title of a card that is one link, by the class that editors of mails give it. */
+const cardTitleOf = ({ text, elements }: Page, { index, last }: Anchor): string => {
+  const title = elements.slice(index + 1, Math.min(last, index + mostOfCard) + 1).find(({ classes }) => /(?:^|[\s-])(?:title|headline)(?:\s|$)/i.test(classes));
+  return title ? textOf(text, title) : '';
+};
 
 function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const { text, headings } = page;
@@ -42,21 +58,23 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const [before, after] = [headings[next - 1], headings[next]];
   const inner = after !== undefined && after.index <= anchor.last ? after : undefined;
   const end = Math.min(anchor.end, page.anchors[place + 1]?.start ?? anchor.end);
-  const own = inner ? inner.title : textOf(text, { start: anchor.start, end });
+  const own = inner ? inner.title : cardTitleOf(page, anchor) || textOf(text, { start: anchor.start, end });
   const heading = inner ?? headingOf(page, anchor, { before, after, isImage: own === '' });
   const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
   return {
     foundUrl: anchor.href.trim(),
     text: own,
+    alt: tidy(anchor.alt),
     isBare: false,
     isHeading: inner !== undefined || (before !== undefined && before.last >= anchor.index),
     heading: heading?.title ?? '',
+    headingUrl: heading?.url,
     line: () => lineAround(text, anchor.start, end),
     names() {
       const names = namesAfter(page, anchor, anchor.href);
       return names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names;
     },
-    isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty,
+    isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty || (own === '' && picture.test(anchor.href)),
   };
 }
 
@@ -70,6 +88,9 @@ function firstAfter(sorted: readonly Element[], index: number): number {
   }
   return low;
 }
+
+/** A picture that leads to itself in another size. */
+const picture = /\.(?:avif|gif|jpe?g|png|webp)(?:[?#].*)?$/i;
 
 const mostAncestors = 32;
 

@@ -11,15 +11,25 @@ export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms 
   return (
     socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
     isDroppedPath(url.pathname, droppedSegments) ||
+    isDroppedHost(url.hostname, droppedSegments) ||
     platforms.some(({ pages }) => pages.some((page) => page.test(place)))
   );
 }
 
 /** Decides by the candidate in the mail. @param isOfSender whether it leads to a host of the mail's sender */
-export function isNoise({ isDropped, isBare, text, line }: Candidate, isOfSender: boolean, rules: Rules): boolean {
-  const saysNothing = isBare || text === '' || rules.genericTexts.test(text);
-  return isDropped || isDroppedText(bare(text), isOfSender, rules) || (saysNothing && isDroppedLine(line(), rules));
+export function isNoise(candidate: Candidate, isOfSender: boolean, rules: Rules): boolean {
+  const { isDropped, text, alt, line } = candidate;
+  return (
+    isDropped ||
+    isDroppedText(bare(text || alt), isOfSender, rules) ||
+    (text === '' && rules.droppedIcons.test(alt)) ||
+    rules.ratings.test(text) ||
+    (saysNothing(candidate, rules) && isDroppedLine(line(), rules))
+  );
 }
+
+/** Whether its own text tells nothing of the page. */
+export const saysNothing = ({ isBare, text }: Candidate, { genericTexts }: Rules): boolean => isBare || text === '' || genericTexts.test(text);
 
 const isDroppedLine = (line: string, { droppedPhrases }: Rules): boolean => droppedPhrases.test(line) || isAnnounced(fold(line));
 
@@ -40,6 +50,12 @@ function isDroppedPath(path: string, droppedSegments: readonly string[]): boolea
   const segments = path.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
   return last >= 0 && segments.slice(last + 1).every((segment) => follows.test(segment));
+}
+
+/** `unsubscribe.example.org`; a domain of this name is none. */
+function isDroppedHost(hostname: string, droppedSegments: readonly string[]): boolean {
+  const labels = hostname.split('.');
+  return labels.length > 2 && droppedSegments.includes(labels[0] ?? '');
 }
 
 const lettersOf = (segment: string): string =>

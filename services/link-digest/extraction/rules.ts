@@ -25,6 +25,12 @@ export type Rules = {
   readonly droppedPhrases: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
+  /** Whole descriptions of images that lead to profiles of the sender, or to his pages. */
+  readonly droppedIcons: RegExp;
+  /** Texts that rate the mail. */
+  readonly ratings: RegExp;
+  /** Hosts that count clicks and whose addresses do not look like it. */
+  readonly clickCounters: RegExp;
   readonly platforms: readonly Platform[];
 };
 
@@ -62,15 +68,35 @@ const otherPlatforms: readonly Platform[] = [
   { hosts: ['dev.to'], handles: [/^dev\.to\/(?!t\/|p\/|about|settings)([^/]+)\/./], pages: [/^dev\.to\/settings(?:\/|$)/] },
   { hosts: ['hashnode.dev'], handles: [/^(?!www\.)([\w-]+)\.hashnode\.dev(?:\/|$)/], pages: [] },
   { hosts: ['beehiiv.com'], handles: [/^(?!(?:www|app|link\.mail)\.)([\w-]+)\.beehiiv\.com\/p\/./], pages: [/^www\.beehiiv\.com$/] },
-  { hosts: ['buttondown.com', 'buttondown.email'], handles: [/^buttondown\.(?:com|email)\/([^/]+)\/archive\/./], pages: [] },
+  {
+    hosts: ['buttondown.com', 'buttondown.email'],
+    handles: [/^buttondown\.(?:com|email)\/([^/]+)\/archive\/./],
+    pages: [/^buttondown\.(?:com|email)\/[^/]+(?:\/archive)?$/],
+  },
   { hosts: ['ghost.io'], handles: [], pages: [/^(?:www\.)?ghost\.org$/] },
   { hosts: ['wordpress.com'], handles: [/^(?!www\.)([\w-]+)\.wordpress\.com\/./], pages: [] },
 ];
 
+/** Services that send mails, whose badges stand below them; profiles on networks that have other pages; buttons that share; referrals. */
+const badgesAndButtons: Platform = {
+  hosts: [],
+  handles: [],
+  pages: [
+    /^(?:www\.)?(?:mailchimp|kit|convertkit|brevo|sendinblue|mailerlite|mailjet|klaviyo|hubspot|campaignmonitor|activecampaign|buttondown|curated|getrevue)\.(?:com|co|email)$/,
+    /^(?:www\.)?mailchimp\.com\/(?:email-referral|monkey-rewards)$/,
+    /^bsky\.app\/(?:profile\/[^/]+|intent\/.+)$/,
+    /^(?:www\.)?(?:threads\.(?:net|com)|tiktok\.com|(?:[\w-]+\.)*(?:mastodon|mstdn)\.[\w.-]+|fosstodon\.org|hachyderm\.io|infosec\.exchange)\/@[^/]+$/,
+    /^(?:www\.)?threads\.(?:net|com)\/intent\/post$/,
+    /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
+    /^refer(?:rals?)?\.[^/]+\/./,
+    /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
+  ],
+};
+
 const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
-  droppedClasses: ['footer', 'social', 'unsubscribe'],
+  droppedClasses: ['footer', 'social', 'unsubscribe', 'image-link'],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`
     unsubscribe unsub optout disableemail abmelden abmeldung abbestellen austragen desabonner desabonnement desinscrire desinscription darsedebaja
@@ -80,9 +106,9 @@ export const defaultRules: Rules = {
     viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion webansicht onlineansicht versionenligne versionweb
     versiononline webversie`),
   droppedTexts: [
-    /^(?:please )?(?:click here to |you can )?(?:unsubscribe|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
+    /^(?:please )?(?:click here to |you can )?(?:unsub(?:scribe)?|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
     new RegExp(
-      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications)(?: here)?[.!]?$`,
+      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications|details|address)(?: here)?[.!]?$`,
       'i',
     ),
     /^(?:leave|stop|cancel|pause|mute)(?: receiving| getting)?(?: (?:this|these|the|your|my|all))?(?: (?:email|e-mail|mail|mailing))? (?:lists?|alerts?|e-?mails?|newsletters?|notifications?|subscriptions?)[.!]?$/i,
@@ -92,6 +118,7 @@ export const defaultRules: Rules = {
     /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message))* (?:online|as (?:a )?web ?page)[.!]?$/i,
     /\b(?:view|read|open|see) (?:this|the|it)(?: (?:email|e-mail|newsletter|message))? in (?:your|a|the) (?:web )?browser[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
+    /^(?:(?:track|share|see|check|get)(?: out)? your (?:\w+ )?(?:referrals?|invites?)(?: (?:links?|rewards?|hub|code))?(?: here)?|promote with us|sponsor (?:us|(?:this|an?|our|the next) (?:issue|newsletter)))[.!]?$/i,
     /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
     /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
@@ -107,10 +134,10 @@ export const defaultRules: Rules = {
   senderTexts: [
     /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
     // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on)) (?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet)|e?-?mail marketing by \S+)[.!?]?$/i,
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
   ],
   droppedPhrases:
-    /^(?:to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
+    /^(?:(?:in order )?to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|^1\W+2\W+3\b|^no images\?|\bforwarded (?:this|to you)\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
   genericTexts: new RegExp(
     '^\\W*(?:' +
       [
@@ -129,5 +156,9 @@ export const defaultRules: Rules = {
       ')\\W*$',
     'iu',
   ),
-  platforms: [medium, substack, ...otherPlatforms],
+  droppedIcons:
+    /^(?:(?:follow|find|join|like)(?: us| me)?(?: on)? )?(?:facebook|fb|twitter|tw|x|x ?\(twitter\)|instagram|insta|ig|linkedin|li|in|youtube|yt|pinterest|tiktok|threads|bluesky|mastodon|snapchat|whatsapp|telegram|discord|reddit|rss|website|e-?mail|mail|share)(?:[ -](?:icon|logo|page|profile|link))?$|^(?:\S+ ){1,3}logo$/i,
+  ratings: /^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+){0,2}$/u,
+  clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com)$/,
+  platforms: [medium, substack, ...otherPlatforms, badgesAndButtons],
 };

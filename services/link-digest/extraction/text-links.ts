@@ -68,9 +68,11 @@ function candidateOf(place: Place): Candidate {
   return {
     foundUrl: url,
     text,
+    alt: '',
     isBare: true,
     isHeading: false,
     heading: '',
+    headingUrl: undefined,
     line: () => tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.text.slice(Math.max(start - 300, 0), end + 100)}`),
     names: () => namesAround(place, saysSomething ? [] : above),
     isDropped: false,

@@ -20,6 +20,7 @@ export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
     subject: oneLine(subject),
     messageId: readMessageId(messageId),
     date: readDate(headers.find(({ key }) => key === 'date')?.value),
+    sender: oneLine(from?.name),
     from: (from ? addressesOf(from) : [])[0] ?? null,
     to: to?.flatMap(addressesOf)[0] ?? null,
     html: html ?? null,

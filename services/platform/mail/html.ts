@@ -15,6 +15,8 @@ export type Element = {
   readonly href: string | undefined;
   /** The address that a mail program kept when it replaced the link. */
   readonly originalHref: string | undefined;
+  /** The description of the first visible image within it that has one; of links only. */
+  alt: string;
   /** Whether no reader sees it, nor what is within it. */
   readonly isHidden: boolean;
   /** Whether all that is within it is hidden, too small to be read, or a pixel. */
@@ -51,6 +53,9 @@ const blocks = named(
 );
 /** Whether the element begins a new line. */
 export const isBlock = ({ name }: { readonly name: string }): boolean => blocks.has(name);
+
+/** How many elements around an image are looked at for its link, whatever the depth. */
+const mostAroundImage = 8;
 
 const voids = named('area base basefont br col embed frame hr img input keygen link meta param source track wbr');
 const ofHead = named('base basefont bgsound link meta noscript script style template title');
@@ -227,7 +232,10 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
   function noteImage({ source, description }: Tag, isSeen: boolean): void {
     if (isSeen) seen += 1;
     else hiddenThings += 1;
-    if (isSeen && source !== undefined) images.push({ at: length, source, description });
+    if (!isSeen) return;
+    if (source !== undefined) images.push({ at: length, source, description });
+    const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
+    if (link) link.alt ||= description;
   }
 
   const isHiddenBy = (tag: Tag, { isHidden, isStruck }: Style): boolean =>
@@ -252,7 +260,7 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
       if (voids.has(name)) return;
       const index = elements.length;
       const href = name === 'a' ? tag.href : undefined;
-      const element = { name, index, parent, classes, id, href, originalHref, isHidden, isEmpty: false, start: length, end: length, last: index };
+      const element = { name, index, parent, classes, id, href, originalHref, alt: '', isHidden, isEmpty: false, start: length, end: length, last: index };
       elements.push(element);
       open.push({ element, isTiny: style.isTiny ?? around?.isTiny ?? false, seenBefore: seen, unseenBefore: hiddenThings });
       count(name, 1);

@@ -4,11 +4,12 @@ import type { ParsedMail } from '../../../../services/link-digest/extraction/ext
 import { extract } from '../../../../services/link-digest/extraction/extraction.ts';
 import { defaultRules } from '../../../../services/link-digest/extraction/rules.ts';
 
-type Parts = Partial<Pick<ParsedMail, 'html' | 'text' | 'from' | 'unsubscribe'>>;
-const mail = ({ html = null, text = null, from = null, unsubscribe = [] }: Parts): ParsedMail => ({
+type Parts = Partial<Pick<ParsedMail, 'html' | 'text' | 'from' | 'sender' | 'unsubscribe'>>;
+const mail = ({ html = null, text = null, from = null, sender = null, unsubscribe = [] }: Parts): ParsedMail => ({
   subject: null,
   date: null,
   from,
+  sender,
   to: null,
   html,
   text,
@@ -272,6 +273,14 @@ describe('the title that extract finds', () => {
   for (const text of ['Read more', 'here', 'Continue reading →', 'Weiterlesen', 'Lire la suite', 'Leer más', '5 min read', url]) {
     it(`is the heading where the text is “${text}”`, () => expect(titleOf(`<h2>Rice</h2><p>Words. ${a(text)}</p>`)).to.equal('Rice'));
   }
+
+  it('is that of a card that is one link, by its class', () => {
+    const card = '<div><div class="kg-bookmark-title">Rice in orbit</div><div>A field that floats.</div><span>Space Weekly</span></div>';
+    expect(titleOf(a(card))).to.equal('Rice in orbit');
+  });
+
+  it('is the description of an image where there is no heading and no text', () =>
+    expect(titleOf(a('<img src="a.png" alt="Rice fields">'))).to.equal('Rice fields'));
 
   it('is what the text says, where there is no heading', () => expect(titleOf(`<p>Words. ${a('Read more')}</p>`)).to.equal('Read more'));
 

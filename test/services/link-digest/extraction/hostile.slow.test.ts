@@ -27,7 +27,7 @@ const text: Readonly<Record<string, (times: number) => string>> = {
 
 describe('extract', function () {
   this.timeout(300_000);
-  const mail = { subject: null, date: null, from: null, to: null, html: null, text: null, unsubscribe: [] };
+  const mail = { subject: null, date: null, from: null, sender: null, to: null, html: null, text: null, unsubscribe: [] };
   for (const [kind, table] of [
     ['html', html],
     ['text', text],

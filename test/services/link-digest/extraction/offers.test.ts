@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { extract } from '../../../../services/link-digest/extraction/extraction.ts';
 
-const mail = { subject: null, date: null, from: 'weekly@news.example', to: null, text: null, unsubscribe: [] };
+const mail = { subject: null, date: null, from: 'weekly@news.example', sender: null, to: null, text: null, unsubscribe: [] };
 
 const french = ['Pour vous désabonner, cliquez ici', 'Version web', 'Mettre à jour mes préférences', 'Gérer mon abonnement', 'Lien de désinscription'];
 const spanish = ['Anular la suscripción', 'Haz clic aquí para darte de baja', 'Ver este correo en tu navegador', 'Preferencias de correo'];
@@ -21,6 +21,9 @@ describe('links behind a click counter', () => {
       ...['Trouble viewing this email? Click here', 'Why did I get this?', 'Add us to your address book', 'Change email address', 'Forward to a friend'],
       ...['Forward this email', 'Help Center', 'FAQ', 'Report abuse', 'Share on Facebook', 'More like this', 'Less like this', 'Follow us', 'Tweet'],
       ...['Upgrade to paid', 'Leave a comment', 'Give a gift subscription', 'Powered by beehiiv', 'Sent with Kit', 'One-click unsubscribe', 'Restack'],
+      ...['Unsub', 'Update your details', 'Change your address', 'Track your referrals here.', 'Promote with us', 'Sponsor an issue', 'Log in'],
+      ...['Browse the full archives', 'Past issues', 'Subscribe to the premium edition', 'Email marketing powered by Mailchimp', 'Revue', 'Read in app'],
+      ...['⭐️⭐️⭐️⭐️⭐️ Nailed it!', '⭐️ Fail', '👍', 'Yes'],
     ],
     German: [
       ...['Hier klicken, um sich abzumelden', 'Klicken Sie hier, um den Newsletter abzubestellen', 'Wird diese E-Mail nicht richtig dargestellt?'],
@@ -57,11 +60,16 @@ describe('links behind a click counter', () => {
       ...['Profil eines Mörders', 'Rezygnacja ministra', 'Instellingen van de staat', 'Warum wir keine Briefe mehr erhalten', 'Voli cancellati'],
       ...['Trouble with the view', 'Online-Versionen alter Bücher', 'Support for the strike', 'Visa i Sverige'],
       ...['Peru', 'Avsluta kriget', 'Открыть школу', '配信の歴史', 'Outlook for 2027', 'Zrušit daně'],
+      ...['⭐ The best of the year so far', 'Update your kitchen', 'Archives of the sea', 'Yes, minister', 'Sponsors leave the festival', 'Kitsch'],
     ];
     expect(kept(pages)).to.deep.equal(pages);
   });
 
   const sentences = [
+    'In order to unsubscribe, click <a>here</a>.',
+    'If you were forwarded this newsletter and you like it, you can subscribe <a>here</a>.',
+    'No Images? <a>Click here</a>',
+    'How was it? <br> 1 | 2 | <a>3</a> | 4 | 5',
     'Wenn Sie diesen Newsletter nicht mehr erhalten möchten, klicken Sie bitte <a>hier</a>.',
     'Si vous ne souhaitez plus recevoir nos messages, <a>cliquez ici</a>',
     'Si no quieres recibir más correos, haz clic <a>aquí</a>',
@@ -73,6 +81,29 @@ describe('links behind a click counter', () => {
   for (const sentence of sentences)
     it(`are left out in “${sentence}”`, () =>
       expect(extract({ ...mail, html: `<p>${sentence.replace('<a>', `<a href="${counter}">`)}</p>` })).to.deep.equal([]));
+
+  it('are left out where they are icons, logos, or the name of the sender', () => {
+    const found = (inner: string) => extract({ ...mail, sender: 'The Rice Letter', html: `<h2>Rice</h2><a href="${counter}">${inner}</a>` }).length;
+    for (const alt of ['Facebook', 'X', 'Follow us on Instagram', 'tiktok icon', 'Website', 'Brevo logo', 'Sent by MailerLite', 'The Rice Letter'])
+      expect(found(`<table><tr><td><img src="a.png" alt="${alt}"></td></tr></table>`), alt).to.equal(0);
+    expect(found('The rice letter'), 'as text').to.equal(0);
+    for (const alt of ['', 'Facebook buys a rice field', 'A logo of rice and of wheat']) expect(found(`<img src="a.png" alt="${alt}">`), alt).to.equal(1);
+  });
+
+  it('are once what an image, a title that is a link, and “read more” lead to, though a counter has three addresses of it', () => {
+    const at = (place: number) => `https://click.counter.example/f/a/Zk1_2Q34567890abcdEFG${place}`;
+    const card = `<a href="${at(1)}"><img src="a.png"></a><h2><a href="${at(2)}">Rice</a></h2><p>Words. <a href="${at(3)}">Read more</a></p>`;
+    expect(extract({ ...mail, html: card }).map(({ foundUrl, title }) => [foundUrl, title])).to.deep.equal([[at(2), 'Rice']]);
+    const others = card.replaceAll('click.counter.example/f/a/Zk1_2Q34567890abcdEFG', 'rice.example/page-');
+    expect(extract({ ...mail, html: others }), 'of other hosts').to.have.length(3);
+  });
+
+  for (const host of [
+    'gardens.us7.list-manage.com/track/click?u=8f3b2c1d9e&id=5',
+    'museum.createsend1.com/t/t-l-fykjrt-jdyklkhiu-r/',
+    'museum.cmail20.com/t/x/',
+  ])
+    it(`are those of ${host}, too`, () => expect(extract({ ...mail, html: `<a href="https://${host}">Privacy policy</a>` })).to.deep.equal([]));
 
   it('count by a key in a parameter, too', () => {
     const html = `<a href="https://u1.ct.counter.example/ls/click?upn=${'u001.aB3-2F'.repeat(6)}">Preferences</a>`;
@@ -95,6 +126,29 @@ describe('offers of a newsletter', () => {
   it('are left out on the sender’s own host', () => expect(left('www.news.example')).to.deep.equal([]));
   it('are kept on other hosts, but for leaving and the online version', () =>
     expect(left('sponsor.example')).to.deep.equal(['Start your free trial', 'Leave a comment', 'Built with Ghost', 'Made with Kit', 'Upgrade']));
+});
+
+describe('pages that are no reading', () => {
+  const left = [
+    ...['www.mailchimp.com/email-referral/?aid=1', 'kit.com/?ref=x', 'www.brevo.com?utm_source=logo', 'buttondown.com/rice/archive/', 'buttondown.email/rice'],
+    ...['bsky.app/profile/rice.example', 'bsky.app/intent/compose?text=x', 'www.threads.net/@rice', 'mastodon.social/@rice', 'www.tiktok.com/@rice'],
+    ...['news.ycombinator.com/submitlink?u=x', 'www.reddit.com/submit?url=x', 'wa.me/?text=x', 'refer.rice.example/abc/8', 'hub.sparklp.co/sub_1/8'],
+    ...['unsubscribe.rice.example/x5', 'preferences.rice.example/x5'],
+  ];
+  for (const page of left) it(`are left out: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.deep.equal([]));
+
+  const kept = [
+    ...['mailchimp.com/resources/rice', 'buttondown.com/rice/archive/how-to', 'bsky.app/profile/rice.example/post/3k', 'mastodon.social/@rice/1'],
+    ...['www.tiktok.com/@rice/video/7', 'news.ycombinator.com/item?id=1', 'www.reddit.com/r/rice', 'preferences.example/x5'],
+  ];
+  for (const page of kept) it(`are kept: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.have.length(1));
+
+  it('are left out: a picture that leads to itself', () => {
+    const image = '<img src="https://cdn.example/small.jpg" alt="A field">';
+    for (const link of ['<a href="https://cdn.example/w_1100/a.jpeg?x=1">', '<a class="image-link image2" href="https://cdn.example/a">'])
+      expect(extract({ ...mail, html: `<h2>Rice</h2>${link}${image}</a>` }), link).to.deep.equal([]);
+    expect(extract({ ...mail, html: `<a href="https://cdn.example/a.jpeg">The field from above</a>` })).to.have.length(1);
+  });
 });
 
 describe('links that Substack redirects', () => {

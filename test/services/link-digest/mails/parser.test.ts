@@ -68,7 +68,9 @@ describe('parseMail', () => {
     it(`takes the identifier of Message-ID: ${header}`, async () => expect((await parse(header, '', 'x')).messageId).to.equal(expected));
   }
 
-  it('takes the address of From', async () => expect((await parse('From: Weekly <weekly@news.example>', '', 'x')).from).to.equal('weekly@news.example'));
+  it('takes address and name of From', async () => {
+    expect(await parse('From: Weekly <weekly@news.example>', '', 'x')).to.include({ from: 'weekly@news.example', sender: 'Weekly' });
+  });
 
   it('keeps the HTML part and the text part apart, each decoded', async () => {
     const mail = await parse(
@@ -104,7 +106,7 @@ describe('parseMail', () => {
     expect(failure).to.include('S/MIME');
   });
   it('makes an empty mail of no bytes', async () => {
-    const nothing = { subject: null, messageId: null, date: null, from: null, to: null, html: null, text: null };
+    const nothing = { subject: null, messageId: null, date: null, from: null, sender: null, to: null, html: null, text: null };
     expect(await parse()).to.deep.equal({ ...nothing, unsubscribe: [], attached: [] });
   });
 });
