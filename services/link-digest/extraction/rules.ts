@@ -96,7 +96,7 @@ const badgesAndButtons: Platform = {
 const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
-  droppedClasses: ['footer', 'social', 'unsubscribe', 'image-link'],
+  droppedClasses: ['footer', 'social', 'unsubscribe', 'image-link', 'gmail_signature', 'moz-signature', 'outlook-mobile-signature', 'applemailsignature'],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`
     unsubscribe unsub optout disableemail abmelden abmeldung abbestellen austragen desabonner desabonnement desinscrire desinscription darsedebaja

@@ -52,7 +52,7 @@ describe('the links that extract finds', () => {
     it(`leave ${scheme.split(':')[0] ?? ''} out`, () => expect(urlsOf(a('Some text', scheme))).to.deep.equal([]));
   }
 
-  for (const word of ['footer', 'social', 'unsubscribe', 'email-Footer-links', 'm_12social']) {
+  for (const word of ['footer', 'social', 'unsubscribe', 'email-Footer-links', 'm_12social', 'gmail_signature', 'moz-signature', 'AppleMailSignature']) {
     it(`leave out anchors in or with a class or an id that contains ${word}`, () => {
       expect(urlsOf(`<a class="x ${word}" href="${url}">Rice</a>`), 'with').to.deep.equal([]);
       expect(urlsOf(`<div class="${word}"><table><tr><td>${a('Rice')}</td></tr></table></div>`), 'in').to.deep.equal([]);
