@@ -49,7 +49,7 @@ export function createWaiting({ upstreams, log, now = () => performance.now() }:
   function ask(area: Counted, behalf: Omit<Behalf, 'signal'>): void {
     const { service, count } = counters[area];
     const work = count(upstreams.ask(service, { ...behalf, signal: AbortSignal.timeout(askMs) })).catch((error: unknown) => {
-      log.debug({ area, service, reason: describeError(error) }, 'counting what waits failed');
+      log.debug({ area, upstream: service, reason: describeError(error) }, 'counting what waits failed');
       return undefined;
     });
     const done = work.then((found) => {

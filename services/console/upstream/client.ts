@@ -157,7 +157,7 @@ function createAsk(parts: UpstreamParts) {
       const fault = faultOf(service, error);
       end(fault.kind === Problems.serviceSlow ? 'slow' : 'away');
       if (!behalf.signal.aborted)
-        log.warn({ service, path, reason: describeError(error), code: codeOf(error), requestId: behalf.requestId }, 'service does not answer');
+        log.warn({ upstream: service, path, reason: describeError(error), code: codeOf(error), requestId: behalf.requestId }, 'service does not answer');
       throw fault;
     }
   }
@@ -169,7 +169,7 @@ function createAsk(parts: UpstreamParts) {
     if (answered.status === 401) {
       refusedAt = now();
       log.error(
-        { service, toDo: 'give both the same value, and restart the console' },
+        { upstream: service, toDo: 'give both the same value, and restart the console' },
         "service refuses the console's credential, not asking it for 5 minutes",
       );
       throw credentialRefused(service);
