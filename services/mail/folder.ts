@@ -7,21 +7,20 @@ import type { MailConfig } from './config.ts';
 type Options = {
   readonly config: Pick<MailConfig, 'mailboxUrl' | 'mailboxPassword' | 'moveTo' | 'maxMailBytes'>;
   readonly log: Log;
+  /** IDLE begins anew this often; where the server has no IDLE it is asked this often. A server that is silent for twice as long is gone. */
+  readonly idleMs?: number;
 };
 
 /** Keywords (RFC 3501 §2.3.2) of mails that were taken, and of those that their service never takes. */
 const keyword = '$signalbox';
 const refusedKeyword = '$signalbox-refused';
 
-/** IDLE begins anew this often, which finds a dead connection; where the server has no IDLE it is asked this often. */
-const idleMs = 60_000;
-
 /** Whether mails can be marked; in other mailboxes they are moved. */
 const keepsKeywords = ({ permanentFlags }: MailboxObject) => permanentFlags === undefined || ['\\*', keyword].some((flag) => permanentFlags.has(flag));
 
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 
-function connectionOf({ mailboxUrl, mailboxPassword, maxMailBytes }: Options['config']): ImapFlow {
+function connectionOf({ mailboxUrl, mailboxPassword, maxMailBytes }: Options['config'], idleMs: number): ImapFlow {
   const url = new URL(mailboxUrl?.reveal() ?? '');
   const isTls = url.protocol === 'imaps:';
   return new ImapFlow({
@@ -35,6 +34,7 @@ function connectionOf({ mailboxUrl, mailboxPassword, maxMailBytes }: Options['co
     logger: false,
     disableAutoIdle: true,
     maxIdleTime: idleMs,
+    socketTimeout: 2 * idleMs,
     connectionTimeout: 30_000,
     maxLiteralSize: maxMailBytes + 1,
     maxResponseSize: 2 * maxMailBytes + 1_048_576,
@@ -113,10 +113,10 @@ async function move(client: ImapFlow, uid: string, folder: string): Promise<bool
 export type Folder = Awaited<ReturnType<typeof openFolder>>;
 
 /** @throws Error with the server's own words, or when the folder is missing or mails can be neither marked nor moved */
-export async function openFolder(name: string, { config, log }: Options) {
+export async function openFolder(name: string, { config, log, idleMs = 60_000 }: Options) {
   const { maxMailBytes } = config;
   let { moveTo } = config;
-  const client = connectionOf(config);
+  const client = connectionOf(config, idleMs);
   const { host } = client;
   client.on('error', (error) => log.debug({ folder: name, error }, 'connection to the mailbox failed')); // the command under way fails as well
   let isMarking = true;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ImapFlow } from 'imapflow';
 import { readConfig } from '../../../services/mail/config.ts';
+import { openFolder } from '../../../services/mail/folder.ts';
 import { createIngest } from '../../../services/mail/ingest.ts';
 import { createMailbox } from '../../../services/mail/mailbox.ts';
 import { silentLog } from '../../../services/platform/log.ts';
@@ -35,17 +36,20 @@ describeWith(dovecot, 'a mailbox on a server that', () => {
     await server.close();
   });
 
-  async function open(answers: Answers, environment: Record<string, string> = {}) {
+  async function configAt(answers: Answers, environment: Record<string, string> = {}) {
     const between = await startBetween(server.url(`odd${user}`), answers);
     stops.push(between.close);
-    const metrics = createMetrics();
-    const config = readConfig({
+    return readConfig({
       Mailbox__Url: between.url,
       Mailbox__Folders: 'Newsletters=digest',
       Mail__DigestUrl: sink.url,
       Ingest__Token: 'digest-token-0123456789',
       ...environment,
     });
+  }
+  async function open(answers: Answers, environment?: Record<string, string>) {
+    const metrics = createMetrics();
+    const config = await configAt(answers, environment);
     return createMailbox({ config, ingest: createIngest(config, metrics), clock: () => new Date(), log: silentLog, metrics });
   }
   const takeOnce = async (answers: Answers, environment: Record<string, string> = {}) =>
@@ -119,6 +123,15 @@ describeWith(dovecot, 'a mailbox on a server that', () => {
   it('ends the connection says why', async () => {
     const bye: Answers = { onAnswer: (text) => text.replace(/^\w+ OK \[CAPABILITY[^\r]*/m, '* BYE Too many connections of this user') };
     expect(await failureOf(bye)).to.equal('Error: Too many connections of this user');
+  });
+
+  it('falls silent without a word is given up', async () => {
+    let isSilent = false;
+    const config = await configAt({ onAnswer: (text) => (isSilent ? '' : text) });
+    const folder = await openFolder('Newsletters', { config, log: silentLog, idleMs: 2000 });
+    folder.listen();
+    isSilent = true;
+    await eventually(() => !folder.isOpen());
   });
 
   it('writes umlauts in another way than the setting has the same folder', async () => {
