@@ -154,7 +154,6 @@ function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: R
     saying[0]?.text,
     candidates.find(({ heading }) => heading !== '')?.heading,
     candidates.find(({ text }) => text !== '')?.text,
-    candidates.find(({ alt }) => alt !== '')?.alt,
     tidy(decode(url.pathname.split('/').at(-1) ?? '')),
   ];
   return titles.find((title) => title !== undefined && title !== '') ?? url.hostname;

@@ -279,9 +279,6 @@ describe('the title that extract finds', () => {
     expect(titleOf(a(card))).to.equal('Rice in orbit');
   });
 
-  it('is the description of an image where there is no heading and no text', () =>
-    expect(titleOf(a('<img src="a.png" alt="Rice fields">'))).to.equal('Rice fields'));
-
   it('is what the text says, where there is no heading', () => expect(titleOf(`<p>Words. ${a('Read more')}</p>`)).to.equal('Read more'));
 
   it('is at most 500 characters long, and can be stored', () => {
