@@ -60,7 +60,15 @@ describe('links behind a click counter', () => {
       ...['Profil eines Mörders', 'Rezygnacja ministra', 'Instellingen van de staat', 'Warum wir keine Briefe mehr erhalten', 'Voli cancellati'],
       ...['Trouble with the view', 'Online-Versionen alter Bücher', 'Support for the strike', 'Visa i Sverige'],
       ...['Peru', 'Avsluta kriget', 'Открыть школу', '配信の歴史', 'Outlook for 2027', 'Zrušit daně'],
-      ...['⭐ The best of the year so far', '⭐ Staff pick', 'Update your kitchen', 'Archives of the sea', 'Yes, minister', 'Sponsors leave the festival', 'Kitsch'],
+      ...[
+        '⭐ The best of the year so far',
+        '⭐ Staff pick',
+        'Update your kitchen',
+        'Archives of the sea',
+        'Yes, minister',
+        'Sponsors leave the festival',
+        'Kitsch',
+      ],
     ];
     expect(kept(pages)).to.deep.equal(pages);
   });
