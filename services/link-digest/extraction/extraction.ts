@@ -52,6 +52,8 @@ type Found = { readonly target: Target; readonly candidates: Candidate[] };
 /** Reads the HTML, or the text of a mail whose HTML has no links. Links are in the order of their first appearance. */
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
   const targetOf = createTargets(mail, rules);
+  /** As a text, it is a logo, or the title of the newsletter above its issue. */
+  const senderName = mail.sender === null ? null : fold(tidy(mail.sender));
   const found = new Map<string, Found>();
   /** Identities by host, noise included. */
   const hosts = new Map<string, Set<string>>();
@@ -61,7 +63,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
     const isOwn = isOfSender(url, mail.from) || isClickCounter(url, rules);
-    if (target.isNoise || isNoise(candidate, isOwn, rules) || (isOwn && isNameOf(mail.sender, candidate))) continue;
+    if (target.isNoise || isNoise(candidate, isOwn, rules) || (isOwn && fold(candidate.text || candidate.alt) === senderName)) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -100,9 +102,6 @@ function isOfSender({ hostname }: URL, from: string | null): boolean {
   const domain = from?.split('@').at(-1)?.toLowerCase() ?? hostname;
   return hostname === domain || hostname.endsWith(`.${domain}`) || domain.endsWith(`.${hostname.replace(/^www\./, '')}`);
 }
-
-/** Whether it is a logo, or the title of the newsletter above its issue. */
-const isNameOf = (sender: string | null, { text, alt }: Candidate): boolean => sender !== null && fold(text || alt) === fold(tidy(sender));
 
 /** True for the address of a click counter: a segment of its path is a key, where other addresses have words, or a parameter is a long one. */
 function isClickCounter(url: URL, { clickCounters }: Rules): boolean {

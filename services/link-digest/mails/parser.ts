@@ -31,8 +31,8 @@ export async function parseMail(raw: Uint8Array): Promise<ReadMail> {
 }
 
 /** Null for a blank one. */
-function oneLine(subject = ''): string | null {
-  const line = subject.replace(/\s+/g, ' ').trim();
+function oneLine(text = ''): string | null {
+  const line = text.replace(/\s+/g, ' ').trim();
   return line === '' ? null : line;
 }
 
