@@ -134,14 +134,14 @@ const routesOf = ({ described: { paths, components } }: Side) =>
 
 describe('the dashboard on a table ten times as large', function () {
   this.timeout(1_800_000);
+  let fewest: Side;
   let few: Side;
   let many: Side;
   before(async () => {
-    [few, many] = [await createSide(rows), await createSide(10 * rows)];
+    [fewest, few, many] = [await createSide(rows / 4), await createSide(rows), await createSide(10 * rows)];
   });
   after(async () => {
-    await few.close();
-    await many.close();
+    for (const side of [fewest, few, many]) await side.close();
   });
 
   it('answers the first page of every route, by every filter and each two, at the same cost', async () => {
@@ -162,12 +162,12 @@ describe('the dashboard on a table ten times as large', function () {
 
   it('leads through all that two filters leave, each row once and in order, however many pages are short', async () => {
     let compared = 0;
-    for (const { path, parameters } of routesOf(few).filter((route) => pagedThrough.includes(route.path))) {
+    for (const { path, parameters } of routesOf(fewest).filter((route) => pagedThrough.includes(route.path))) {
       const single = new Map<string, readonly string[]>();
       for (const query of queriesOf(parameters)) {
         const filters = Object.entries(query);
         if (filters.some(([name, value]) => name === 'q' || ([texts.other, texts.rare, texts.absent] as readonly string[]).includes(value))) continue;
-        const found = await few.all(path, query);
+        const found = await fewest.all(path, query);
         if (filters.length < 2) {
           expect(new Set(found)).to.have.property('size', found.length);
           single.set(JSON.stringify(query), found);
