@@ -17,7 +17,8 @@ control_plane() {
   if [ ! -s "$dir/pki/tokens.csv" ]; then credentials "$dir/pki" "$address"; fi
   for user in "${users[@]}"; do kubeconfig "$dir" "$user" "https://$address:$port"; done
 
-  start "$name-etcd" "$@" etcd --data-dir "$dir/etcd" --unsafe-no-fsync \
+  # As kubeadm sets it: without progress, the API server sends no bookmarks of kinds in which nothing happens.
+  start "$name-etcd" "$@" etcd --data-dir "$dir/etcd" --unsafe-no-fsync --experimental-watch-progress-notify-interval 5s \
     --listen-client-urls "$client" --advertise-client-urls "$client" \
     --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "default=$peer"
   start "$name-kube-apiserver" "$@" kube-apiserver --etcd-servers "$client" \
