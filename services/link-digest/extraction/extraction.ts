@@ -46,7 +46,14 @@ export type FoundLink = {
 };
 
 /** The page that an address in a mail leads to. */
-type Target = { readonly identity: string; readonly url: URL; readonly isNoise: boolean };
+type Target = {
+  readonly identity: string;
+  readonly url: URL;
+  readonly isCounter: boolean;
+  /** Whether it is on a host of the sender, or may be. */
+  readonly isOwn: boolean;
+  readonly isNoise: boolean;
+};
 type Found = { readonly target: Target; readonly candidates: Candidate[] };
 
 /** Reads the HTML, or the text of a mail whose HTML has no links. Links are in the order of their first appearance. */
@@ -62,8 +69,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (!target) continue;
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    const isOwn = isOfSender(url, mail.from) || isClickCounter(url, rules);
-    if (target.isNoise || isNoise(candidate, isOwn, rules) || (isOwn && fold(candidate.text || candidate.alt) === senderName)) continue;
+    if (target.isNoise || isNoise(candidate, target, rules) || (target.isOwn && fold(candidate.text || candidate.alt) === senderName)) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -73,23 +79,26 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     (hosts.get(url.host)?.size ?? 0) > 1 &&
     (candidates.every(({ text }) => text === '') || (url.search === '' && isOfSender(url, mail.from)));
   /** A counter has an address for each place of a link; one that says nothing beside a heading that is a link leads to the same page, or is a logo. */
-  const isAgain = ({ target: { identity, url }, candidates }: Found) =>
-    isClickCounter(url, rules) &&
+  const isAgain = ({ target: { identity, url, isCounter }, candidates }: Found) =>
+    isCounter &&
     candidates.every((candidate) => {
-      const titled = candidate.headingUrl === undefined || !saysNothing(candidate, rules) ? undefined : targetOf(candidate.headingUrl)?.identity;
-      return titled !== undefined && titled !== identity && found.has(titled);
+      const titled = candidate.headingUrl === undefined || !saysNothing(candidate, rules) ? undefined : targetOf(candidate.headingUrl);
+      return titled?.url.host === url.host && titled.identity !== identity && found.has(titled.identity);
     });
   return [...found.values()].filter((one) => !isHomePage(one) && !isAgain(one)).map((one) => linkOf(one, rules));
 }
 
 /** Resolves each address once, since an image, a title and a "read more" share it. */
-function createTargets({ unsubscribe }: ParsedMail, rules: Rules): (written: string) => Target | undefined {
+function createTargets({ unsubscribe, from }: ParsedMail, rules: Rules): (written: string) => Target | undefined {
   const leaves = new Set(unsubscribe.map((target) => identityOf(target)));
   const targets = new Map<string, Target | undefined>();
   function read(written: string): Target | undefined {
     const identity = identityOf(written);
     const url = identity === undefined ? null : URL.parse(identity);
-    return identity === undefined || !url ? undefined : { identity, url, isNoise: leaves.has(identity) || isNoisePage(url, rules) };
+    if (identity === undefined || !url) return undefined;
+    const isCounter = isClickCounter(url, rules);
+    const isOwn = isCounter || isOfSender(url, from);
+    return { identity, url, isCounter, isOwn, isNoise: leaves.has(identity) || isNoisePage(url, isOwn, rules) };
   }
   return (written) => {
     if (!targets.has(written)) targets.set(written, read(written));

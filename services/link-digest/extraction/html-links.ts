@@ -13,7 +13,7 @@ type Page = HtmlDocument & {
   /** By index, whether the class or id of an element, or of one around it, is dropped. */
   readonly dropped: readonly boolean[];
 };
-/** A heading with text. */
+/** A heading with text; in a mail without any, a line in bold type. */
 type Heading = Element & { readonly title: string; readonly url: string | undefined };
 
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
@@ -26,13 +26,25 @@ export function linksOfHtml(document: HtmlDocument, { droppedClasses, genericTex
   for (const { classes, id, parent } of elements)
     dropped.push((parent && dropped[parent.index]) === true || droppedClass.test(classes) || droppedClass.test(id));
   const anchors = elements.filter(isAnchor);
-  const headings = elements
-    .filter(isHeading)
-    .map((element) => ({ ...element, title: textOf(text, element), url: linkOf(anchors, element)?.href.trim() }))
-    .filter(({ title }) => title !== '');
+  const headingsOf = (isOne: (element: Element) => boolean) =>
+    elements
+      .filter(isOne)
+      .map((element) => ({ ...element, title: textOf(text, element), url: linkOf(anchors, element)?.href.trim() }))
+      .filter(({ title }) => title !== '');
+  const written = headingsOf(isHeading);
+  const headings = written.length > 0 ? written : headingsOf((element) => isBoldLine(text, element)).filter(({ title }) => isTitle(title, genericTexts));
   const page: Page = { ...document, anchors, headings, genericTexts, dropped };
   return page.anchors.map((anchor, place) => candidateOf(page, anchor, place));
 }
+
+/** Whether it is all that its line has. */
+const isBoldLine = (text: string, { name, start, end }: Element): boolean =>
+  /^(?:b|strong)$/.test(name) &&
+  /(?:^|\n) *$/.test(text.slice(Math.max(start - mostIndent, 0), start)) &&
+  /^ *(?:\n|$)/.test(text.slice(end, end + mostIndent));
+const mostIndent = 20;
+
+const isTitle = (text: string, genericTexts: RegExp): boolean => !genericTexts.test(text) && namesIn(text).length === 0;
 
 const textOf = (text: string, { start, end }: { readonly start: number; readonly end: number }): string =>
   tidy(text.slice(start, Math.min(end, start + mostRead)));

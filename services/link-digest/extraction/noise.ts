@@ -6,25 +6,25 @@ import type { Rules } from './rules.ts';
 import { fold } from './texts.ts';
 
 /** Decides by the address. @param url the identity */
-export function isNoisePage(url: URL, { socialHosts, droppedSegments, platforms }: Rules): boolean {
+export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegments, droppedPages, platforms }: Rules): boolean {
   const place = placeOf(url);
   return (
     socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
-    isDroppedPath(url.pathname, droppedSegments) ||
+    isDroppedPath(url, isOwn, droppedSegments) ||
     isDroppedHost(url.hostname, droppedSegments) ||
-    platforms.some(({ pages }) => pages.some((page) => page.test(place)))
+    [...droppedPages, ...platforms.flatMap(({ pages }) => pages)].some((page) => page.test(place))
   );
 }
 
-/** Decides by the candidate in the mail. @param isOfSender whether it leads to a host of the mail's sender */
-export function isNoise(candidate: Candidate, isOfSender: boolean, rules: Rules): boolean {
-  const { isDropped, text, alt, line } = candidate;
+/** Decides by the candidate in the mail. */
+export function isNoise(candidate: Candidate, { isCounter, isOwn }: { readonly isCounter: boolean; readonly isOwn: boolean }, rules: Rules): boolean {
+  const { isDropped, isBare, text, alt, line } = candidate;
   return (
     isDropped ||
-    isDroppedText(bare(text || alt), isOfSender, rules) ||
-    (text === '' && rules.droppedIcons.test(alt)) ||
-    rules.ratings.test(text) ||
-    (saysNothing(candidate, rules) && isDroppedLine(line(), rules))
+    isDroppedText(bare(text || alt), isOwn, rules) ||
+    (text === '' && (rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
+    (isOwn && rules.ratings.test(text)) ||
+    ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), rules))
   );
 }
 
@@ -46,10 +46,12 @@ function isDroppedText(text: string, isOfSender: boolean, { droppedTexts, sender
 /** Segments that may follow a dropped one, a recipient's key or a kind of mail: `/unsubscribe/7f3a`, `/preferences/emails`. `/webview/performance` is a page. */
 const follows = /\d|^.{20,}$|^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;
 
-function isDroppedPath(path: string, droppedSegments: readonly string[]): boolean {
-  const segments = path.split('/').filter((segment) => segment !== '');
+/** On hosts of others, only with what tells the recipient or the mail: `/wiki/Unsubscribe` and `/webkit/WebView` are pages. */
+function isDroppedPath({ pathname, search }: URL, isOwn: boolean, droppedSegments: readonly string[]): boolean {
+  const segments = pathname.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
-  return last >= 0 && segments.slice(last + 1).every((segment) => follows.test(segment));
+  const following = segments.slice(last + 1);
+  return last >= 0 && following.every((segment) => follows.test(segment)) && (isOwn || search !== '' || following.length > 0);
 }
 
 /** `unsubscribe.example.org`; a domain of this name is none. */

@@ -25,12 +25,18 @@ export type Rules = {
   readonly droppedPhrases: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
+  /** Those of them that tell nothing but where to click: whatever the line around them says is what they do. */
+  readonly pointers: RegExp;
   /** Whole descriptions of images that lead to profiles of the sender, or to his pages. */
   readonly droppedIcons: RegExp;
+  /** Whole descriptions of images behind a click counter; elsewhere a logo may be the story. */
+  readonly logos: RegExp;
   /** Texts that rate the mail. */
   readonly ratings: RegExp;
   /** Hosts that count clicks and whose addresses do not look like it. */
   readonly clickCounters: RegExp;
+  /** Pages of services that send mails, profiles on networks that have other pages, buttons that share, referrals. */
+  readonly droppedPages: readonly RegExp[];
   readonly platforms: readonly Platform[];
 };
 
@@ -77,26 +83,60 @@ const otherPlatforms: readonly Platform[] = [
   { hosts: ['wordpress.com'], handles: [/^(?!www\.)([\w-]+)\.wordpress\.com\/./], pages: [] },
 ];
 
-/** Services that send mails, whose badges stand below them; profiles on networks that have other pages; buttons that share; referrals. */
-const badgesAndButtons: Platform = {
-  hosts: [],
-  handles: [],
-  pages: [
-    /^(?:www\.)?(?:mailchimp|kit|convertkit|brevo|sendinblue|mailerlite|mailjet|klaviyo|hubspot|campaignmonitor|activecampaign|buttondown|curated|getrevue)\.(?:com|co|email)$/,
-    /^(?:www\.)?mailchimp\.com\/(?:email-referral|monkey-rewards)$/,
-    /^bsky\.app\/(?:profile\/[^/]+|intent\/.+)$/,
-    /^(?:www\.)?(?:threads\.(?:net|com)|tiktok\.com|(?:[\w-]+\.)*(?:mastodon|mstdn)\.[\w.-]+|fosstodon\.org|hachyderm\.io|infosec\.exchange)\/@[^/]+$/,
-    /^(?:www\.)?threads\.(?:net|com)\/intent\/post$/,
-    /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
-    /^refer(?:rals?)?\.[^/]+\/./,
-    /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
-  ],
-};
+const droppedPages: readonly RegExp[] = [
+  /^(?:www\.)?(?:mailchimp|kit|convertkit|brevo|sendinblue|mailerlite|mailjet|klaviyo|hubspot|campaignmonitor|activecampaign|buttondown|curated|getrevue)\.(?:com|co|email)$/,
+  /^(?:www\.)?mailchimp\.com\/(?:email-referral|monkey-rewards)$/,
+  /^bsky\.app\/(?:profile\/[^/]+|intent\/.+)$/,
+  /^(?:www\.)?(?:threads\.(?:net|com)|tiktok\.com|(?:[\w-]+\.)*(?:mastodon|mstdn)\.[\w.-]+|fosstodon\.org|hachyderm\.io|infosec\.exchange)\/@[^/]+$/,
+  /^(?:www\.)?threads\.(?:net|com)\/intent\/post$/,
+  /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
+  /^refer(?:rals?)?\.[^/]+\.[^/.]+\/./,
+  /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
+];
+
+/** Texts with nothing but marks around them. */
+const whole = (texts: readonly string[]): RegExp => new RegExp(String.raw`^[^\p{L}\p{N}]*(?:${texts.join('|')})[^\p{L}\p{N}]*$`, 'iu');
+
+const pointers = [
+  '(?:click |go |over |right )?here|this|link|via|\\d+',
+  '(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|aquí|clicca(?:re)? qui|qui|klik hier',
+  '(?:kliknij )?tutaj|(?:clique|clicando) aqui|aqui|здесь|тут|こちら|点击这里|這裡|여기',
+];
+
+const things =
+  'article|story|post|piece|thing|essay|interview|review|report|paper|pdf|book|study|guide|recipe|data|video|film|trailer|talk|slides|episode|podcast|thread|job|event|website|site|project';
+const buttons = [
+  `(?:read|learn|see|find out|view|show|discover|watch|listen to|download|get|explore|continue|keep)(?: reading)? (?:more|on|now|all|(?:the |this |full |whole |our )*(?:${things}))(?: (?:here|about it|on .{1,30}))?`,
+  '(?:read|continue|keep) (?:on|reading)?',
+  '(?:watch|listen|read|see|get it|available) (?:on|at) (?:apple podcasts|spotify|youtube|vimeo|amazon|github|soundcloud|netflix|medium)',
+  'more|source|article|(?:read )?full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website',
+  '\\d+ min(?:ute)?s?(?: read)?',
+  '(?:get|buy|book|save|reserve) (?:(?:your|my) )?(?:tickets?|(?:a )?(?:seat|place|spot))|(?:buy|book|order|shop|register|download|apply|sign ?up|join)(?: now| here| today)?|sign ?up for free|rsvp',
+  '(?:(?:jetzt|hier|alles|(?:ganzen )?artikel|video|podcast) )?(?:weiterlesen|lesen|ansehen|anhören|hören|anmelden|registrieren|bewerben|bestellen|buchen|herunterladen)|lesen sie (?:mehr|weiter|hier)(?: weiter)?',
+  'mehr(?: lesen| erfahren| dazu)?|zu[mr] (?:(?:ganzen )?artikel|beitrag|bericht|interview|video|podcast|buch|rezept|test|studie|anmeldung|veranstaltung|stellenanzeige)',
+  '(?:lire|voir|regarder|écouter|découvrir|consulter|télécharger) (?:la suite|plus|(?:l.|le |la )(?:article|entretien|interview|vidéo|épisode|podcast|étude|rapport|offre))|en savoir plus|la suite|écouter|télécharger',
+  '(?:je m.|s.)inscri(?:s|re)|inscrivez-vous|postuler',
+  '(?:leer|ver|escuchar|ler|ouvir|leggi|ascolta|guarda) (?:más|mais|tutto|di più|(?:(?:el|la|o|il) |l.)?(?:artículo|vídeo|episodio|artigo|episódio|articolo|video))',
+  'seguir leyendo|más información|leer|inscríbete|apúntate|regístrate|saiba mais|leia mais|continuar lendo|inscreva-se|continua(?: a leggere)?|scopri di più|iscriviti',
+  'lees (?:meer|verder|het (?:hele )?artikel)|meer lezen|czytaj (?:więcej|dalej)|läs mer|læs mere|les mer|lue lisää',
+  'читать (?:далее|дальше|полностью|статью)|подробнее|узнать больше|смотреть|слушать|зарегистрироваться',
+  '(?:続きを|もっと|全文を|記事を)読む|(?:詳しくは|詳細は|続きは|お申し込みは)こちら|詳細(?:を見る)?|もっと見る|申し込む',
+  '阅读全文|閱讀更多|阅读更多|查看(?:更多|详情)|了解更多|더 ?보기|자세히 ?보기|계속 ?읽기',
+];
 
 const object = String.raw`(?: (?:your|my|our|the|this|these|all|email|e-mail|mail|mailing|newsletter|subscription|notification|communication|contact|account|alert|list))*`;
 
 export const defaultRules: Rules = {
-  droppedClasses: ['footer', 'social', 'unsubscribe', 'image-link', 'gmail_signature', 'moz-signature', 'outlook-mobile-signature', 'applemailsignature'],
+  droppedClasses: [
+    'footer',
+    'social',
+    'unsubscribe',
+    'image-link image2',
+    'gmail_signature',
+    'moz-signature',
+    'outlook-mobile-signature',
+    'applemailsignature',
+  ],
   socialHosts: words('facebook.com twitter.com x.com linkedin.com instagram.com youtube.com pinterest.com'),
   droppedSegments: words(`
     unsubscribe unsub optout disableemail abmelden abmeldung abbestellen austragen desabonner desabonnement desinscrire desinscription darsedebaja
@@ -106,7 +146,7 @@ export const defaultRules: Rules = {
     viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion webansicht onlineansicht versionenligne versionweb
     versiononline webversie`),
   droppedTexts: [
-    /^(?:please )?(?:click here to |you can )?(?:unsub(?:scribe)?|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of)(?: this| these| our| all| the| future) .{1,40}| from .{1,40} emails?)?[.!]?$/i,
+    /^(?:please )?(?:click here to |you can )?(?:(?:unsub(?:scribe)?|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of) (?:\S+ ){0,4}(?:e-?mails?|(?:mailing )?lists?|newsletters?|messages?|communications?))?|unsubscribe (?:from|of) (?:this|these|our|all|the|future) .{1,40})[.!]?$/i,
     new RegExp(
       `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications|details|address)(?: here)?[.!]?$`,
       'i',
@@ -119,7 +159,7 @@ export const defaultRules: Rules = {
     /\b(?:view|read|open|see) (?:this|the|it)(?: (?:email|e-mail|newsletter|message))? in (?:your|a|the) (?:web )?browser[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
     /^(?:(?:track|share|see|check|get)(?: out)? your (?:\w+ )?(?:referrals?|invites?)(?: (?:links?|rewards?|hub|code))?(?: here)?|promote with us|sponsor (?:us|(?:this|an?|our|the next) (?:issue|newsletter)))[.!]?$/i,
-    /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|(?:subscribe|sign ?up)(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
+    /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|subscribe(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
     /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
     /^unsubscribe (?:me|from (?:all|everything)|all)[.!]?$|^(?:i )?(?:do(?:n['’]t| not) |no longer )want(?: to (?:receive|get))? (?:these|our|such|any more) (?:e-?mails?|newsletters?|messages?).?$/i,
@@ -134,31 +174,29 @@ export const defaultRules: Rules = {
   senderTexts: [
     /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
     // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|sign ?up(?: now| here| for free)?|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
   ],
-  droppedPhrases:
-    /^(?:(?:in order )?to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile)|online|browser)\b|^unsubscribe\b|^1\W+2\W+3\b|^no images\?|\bforwarded (?:this|to you)\b|\b(?:email|subscription|notification|newsletter) preferences\b|\bin your browser\b|\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b|\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b/i,
-  genericTexts: new RegExp(
-    '^\\W*(?:' +
-      [
-        '(?:read|learn|see|find out|view|show|discover) (?:more|on|now|all|the (?:full |whole )?(?:article|story|post|piece|thing))(?: (?:here|about it|on .{1,30}))?',
-        '(?:read|continue|keep) (?:on|reading)?',
-        '(?:click |go |over |right )?here',
-        'this|link|more|source|article|full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|via|\\d+',
-        '\\d+ min(?:ute)?s?(?: read)?',
-        '(?:get|buy|book) (?:your )?(?:tickets?|a (?:seat|place))|(?:buy|book|order|shop|register|download)(?: now)?|rsvp',
-        'weiterlesen|(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|clicca(?:re)? qui|klik hier|(?:kliknij )?tutaj|(?:clique|clicando) aqui|mehr(?: lesen| erfahren| dazu)?|hier lesen|zum artikel|jetzt lesen',
-        'lire (?:la suite|plus|l.article)|en savoir plus|ici|la suite',
-        'leer más|ver más|seguir leyendo|más información|aquí|ler mais|saiba mais|continuar lendo|aqui',
-        'leggi (?:tutto|di più|l.articolo)|continua(?: a leggere)?|qui|lees (?:meer|verder)|meer lezen|czytaj (?:więcej|dalej)|läs mer|læs mere|les mer|lue lisää',
-        '続きを読む|もっと読む|阅读全文|閱讀更多|читать далее|подробнее',
-      ].join('|') +
-      ')\\W*$',
-    'iu',
+  droppedPhrases: new RegExp(
+    [
+      String.raw`^(?:(?:in order )?to|please|click|if|you|want|don['’]t|no longer)\b.*\b(?:unsubscribe|opt[ -]?out|stop receiving|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile))\b`,
+      String.raw`^(?:unsubscribe|manage|update|change|view|read)\b.{0,40}\b(?:unsubscribe|preferences|your (?:\w+ )?(?:subscriptions?|settings|profile))\b`,
+      // The online version: the mail is named, is hard to read, or is all that the line is about.
+      String.raw`^(?=.*\b(?:this|the|our|your) (?:e-?mail|mailing|newsletter|message|issue|edition)\b)(?=.*\b(?:view|read|see|open|display)).*\b(?:online|browser)\b`,
+      String.raw`^(?:if you |are you |having )*(?:can['’]?t|cannot|trouble|problems?|difficulty|unable)\b.*\b(?:online|browser)\b`,
+      String.raw`^(?:(?:in order )?to |please |click (?:here )?to )*(?:view|read|see|open)(?: (?:it|this))? (?:online|in (?:your|a|the) (?:web )?browser)\b`,
+      String.raw`^unsubscribe\b|^1\W+2\W+3\b|^no images\?|\bforwarded (?:this|to you)\b|\b(?:email|subscription|notification|newsletter) preferences\b`,
+      String.raw`\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b`,
+      String.raw`\babmelden\b|\babbestellen\b|\bdésabonner|\bdésinscrire|\bde baja\b|\bafmelden\b|\bnel browser\b`,
+    ].join('|'),
+    'i',
   ),
+  genericTexts: whole([...pointers, ...buttons]),
+  pointers: whole(pointers),
   droppedIcons:
-    /^(?:(?:follow|find|join|like)(?: us| me)?(?: on)? )?(?:facebook|fb|twitter|tw|x|x ?\(twitter\)|instagram|insta|ig|linkedin|li|in|youtube|yt|pinterest|tiktok|threads|bluesky|mastodon|snapchat|whatsapp|telegram|discord|reddit|rss|website|e-?mail|mail|share)(?:[ -](?:icon|logo|page|profile|link))?$|^(?:\S+ ){1,3}logo$/i,
+    /^(?:(?:follow|find|join|like)(?: us| me)?(?: on)? )?(?:facebook|fb|twitter|tw|x|x ?\(twitter\)|instagram|insta|ig|linkedin|li|in|youtube|yt|pinterest|tiktok|threads|bluesky|mastodon|snapchat|whatsapp|telegram|discord|reddit|rss|website|e-?mail|mail|share)(?:[ -](?:icon|logo|page|profile|link))?$/i,
+  logos: /^(?:\S+ ){1,3}logo$/i,
   ratings: /^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+)?$/u,
   clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com)$/,
-  platforms: [medium, substack, ...otherPlatforms, badgesAndButtons],
+  droppedPages,
+  platforms: [medium, substack, ...otherPlatforms],
 };

@@ -279,6 +279,12 @@ describe('the title that extract finds', () => {
     expect(titleOf(a(card))).to.equal('Rice in orbit');
   });
 
+  it('is a line in bold type, in a mail without headings', () => {
+    const card = `<b>Rice</b><p><b>By Jane Doe</b></p><p>It is <b>old</b>. ${a('<b>Read more</b>')}</p>`;
+    expect(linksOf(card)[0]).to.deep.include({ title: 'Rice', authors: [jane] });
+    expect(titleOf(`<h2>Grain</h2>${card}`)).to.equal('Grain');
+  });
+
   it('is what the text says, where there is no heading', () => expect(titleOf(`<p>Words. ${a('Read more')}</p>`)).to.equal('Read more'));
 
   it('is at most 500 characters long, and can be stored', () => {

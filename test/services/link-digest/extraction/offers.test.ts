@@ -159,6 +159,45 @@ describe('pages that are no reading', () => {
   });
 });
 
+describe('stories that come near these rules', () => {
+  const titles = (html: string) => extract({ ...mail, html }).map(({ title }) => title);
+
+  for (const page of ['developer.example/webkit/WebView', 'wiki.example/Unsubscribe', 'blog.example/2026/preferences', 'refer.example/how-it-works'])
+    it(`are kept on hosts of others: ${page}`, () => expect(titles(`<a href="https://${page}">Rice</a>`)).to.deep.equal(['Rice']));
+
+  for (const text of ['Opt out of the harvest of your data', '★★★★☆ Rice: Part Two'])
+    it(`are kept: ${text}`, () => expect(titles(`<a href="https://rice.example/a">${text}</a>`)).to.deep.equal([text]));
+
+  for (const sentence of [
+    'Rice that grows in your browser. <a>Read more</a>',
+    'Update your settings with one grain. <a>Learn more</a>',
+    'You can watch it grow online <a>here</a>.',
+    'To register online, click <a>here</a>.',
+    '<a>Sign up now</a>',
+    '<a>Watch the video</a>',
+    '<a>Listen on Spotify</a>',
+    '<a>Jetzt anmelden</a>',
+    '<a>Écouter l’épisode</a>',
+    '<a>Читать полностью</a>',
+    '<a>詳しくはこちら</a>',
+  ])
+    it(`have the title of their heading: ${sentence}`, () =>
+      expect(titles(`<h2>Rice</h2><p>${sentence.replace('<a>', '<a href="https://rice.example/a">')}</p>`)).to.deep.equal(['Rice']));
+
+  it('have titles with numbers in every script', () => {
+    const written = ['2026年の予算', '10 причин уехать'];
+    expect(titles(`<h2>Rice</h2>${written.map((text, at) => `<p><a href="https://rice.example/${at}">${text}</a></p>`).join('')}`)).to.deep.equal(written);
+  });
+
+  it('are an image of a logo, of a page with words in its address', () =>
+    expect(titles('<h2>A globe comes back</h2><a href="https://rice.example/globe"><img alt="The new Rice logo"></a>')).to.deep.equal(['A globe comes back']));
+
+  it('are links beside a linked heading of another host, whose address looks like a counter’s', () =>
+    expect(
+      titles('<h2><a href="https://rice.example/a">Rice</a></h2><p>The paper is <a href="https://doi.example/10.1016/j.rice.2026.101234">here</a>.</p>'),
+    ).to.have.length(2));
+});
+
 describe('links that Substack redirects', () => {
   it('are kept where their target is known to its server only', () => {
     const url = 'https://substack.com/redirect/f28899b5-8283-4255-b169-f4a9f1d4e24f?j=eyJ1IjoieCJ9.abc';
