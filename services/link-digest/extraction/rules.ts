@@ -25,7 +25,7 @@ export type Rules = {
   readonly droppedPhrases: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
-  /** Those of them that tell nothing but where to click: whatever the line around them says is what they do. */
+  /** Some of them, which tell only where to click: the line around them says what they do. */
   readonly pointers: RegExp;
   /** Whole descriptions of images that lead to profiles of the sender, or to his pages. */
   readonly droppedIcons: RegExp;
