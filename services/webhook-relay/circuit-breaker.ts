@@ -54,10 +54,14 @@ export function createCircuitBreaker({ probe, probeTimeoutMs, probeEveryMs, open
       onOpen(reason);
       void probeUntilAnswered(opening.signal);
     },
-    /** Closes it: what it guards has just been heard of, or was made anew. Without openings there is no need to tell. */
+    /** Closes it: what it guards has just been heard of. Without openings there is no need to tell. */
     succeeded(): void {
       state.openings = 0;
       close();
+    },
+    /** Closes it, too, when what it guards was made anew, unless that has not helped before. */
+    renewed(): void {
+      if (state.openings <= 1) close();
     },
   });
 }

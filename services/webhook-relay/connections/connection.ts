@@ -48,7 +48,7 @@ export function openConnection({ target, connect, usable, clock, log }: Connecti
   const connecting = withTimeout(stood.promise, connectMs, () => undefined).then(() => void (isConnecting = false));
   const broker = connect(target, () => {
     stood.resolve(undefined);
-    breaker.succeeded();
+    breaker.renewed();
     usable();
   });
   const isUsable = () => broker.isConnected && breaker.isClosed;

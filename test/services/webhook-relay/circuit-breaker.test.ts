@@ -83,6 +83,18 @@ describe('circuit breaker', () => {
     expect([seen.probes, seen.closed]).to.deep.equal([[], 0]);
   });
 
+  it('closes at once when what it guards was made anew, the first time since a success', async () => {
+    const { breaker, seen } = setUp();
+    breaker.failed('no confirm');
+    breaker.renewed();
+    expect(breaker.isClosed).to.equal(true);
+    breaker.failed('no confirm');
+    breaker.renewed();
+    expect(breaker.isClosed).to.equal(false);
+    await eventually(() => breaker.isClosed);
+    expect(seen.probes.length).to.equal(1);
+  });
+
   it('drops the answer to a probe of before it was closed and opened again', async () => {
     const { breaker, seen, answers } = setUp();
     const late = Promise.withResolvers<undefined>();

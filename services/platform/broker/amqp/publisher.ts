@@ -33,8 +33,8 @@ const largeBytes = 1024 * 1024;
 
 export function createAmqpPublisher({ exchange, state, reconnect }: PublisherParts) {
   const confirms: Confirms = { lastAt: 0 };
-  const smallMessages = createConfirmChannel(Infinity, { confirms, reconnect });
-  const largeMessages = createConfirmChannel(1, { confirms, reconnect });
+  const smallMessages = createConfirmChannel(Infinity, { confirms, state, reconnect });
+  const largeMessages = createConfirmChannel(1, { confirms, state, reconnect });
   const publish: Publish = (message, timeoutMs, target = { exchange, routingKey: '', attempt: 1 }) => {
     const { refusal } = state;
     if (refusal) return Promise.resolve(refusal);
@@ -75,10 +75,10 @@ type Confirms = { lastAt: number };
 /** After a shorter wait a server may only be slow. */
 const silentMs = 2000;
 
-type ChannelParts = Pick<PublisherParts, 'reconnect'> & { readonly confirms: Confirms };
+type ChannelParts = Pick<PublisherParts, 'state' | 'reconnect'> & { readonly confirms: Confirms };
 
 /** A confirm channel: what waits to be written to it, and what was written and is not answered yet. */
-function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: ChannelParts) {
+function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconnect }: ChannelParts) {
   let channel: ConfirmChannel | null = null;
   /** False while amqplib's buffer is full: writing on would only grow it. */
   let isWritable = false;
@@ -183,8 +183,9 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, reconnect }: C
         if (waiting.delete(pending)) return { outcome: 'unpublished', reason: 'timed out before it could be written' };
         unconfirmed.delete(pending);
         // A node that is parted from the others of its cluster lives and confirms nothing. Its address may lead to another one.
+        // A server that blocks says when it goes on; a new connection would learn of the alarm from the next message only, at its cost.
         const { writtenAt } = pending;
-        if (confirms.lastAt < writtenAt && performance.now() - writtenAt > silentMs) reconnect('it confirms nothing');
+        if (!state.refusal && confirms.lastAt < writtenAt && performance.now() - writtenAt > silentMs) reconnect('it confirms nothing');
         return { outcome: 'unknown', reason: 'the server did not confirm in time' };
       });
     },

@@ -2,18 +2,19 @@
 import { expect } from 'chai';
 import type { Broker, Topology } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
+import { silentLog } from '../../../../services/platform/log.ts';
 import { describeWith } from '../../../support/need.ts';
 import { ownRabbitmq, type RabbitmqServer, startRabbitmq } from '../../../support/rabbitmq.ts';
 import { captureLog } from '../../captured-log.ts';
-import { collect, connect, generousMs, message, newTopology, publish, until } from '../fixture.ts';
+import { collect, generousMs, message, newTopology, publish, until } from '../fixture.ts';
 
 describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
   this.timeout(600_000);
   let server: RabbitmqServer;
   let broker: Broker | undefined;
 
-  async function connected(topology: Topology): Promise<Broker> {
-    broker = connect(server.url, topology);
+  async function connected(topology: Topology, log = silentLog): Promise<Broker> {
+    broker = connectBroker(server.url, topology, { log, name: 'amqp test' });
     await broker.ready(generousMs);
     return broker;
   }
@@ -24,14 +25,15 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
   afterEach(() => broker?.close());
   after(() => server.close());
 
-  it('answers `unpublished` under a memory alarm, while consumers go on', async () => {
+  it('answers `unpublished` under a memory alarm on the same connection, while consumers go on', async () => {
     const { topology, first } = newTopology();
-    const broker = await connected(topology);
+    const { log, lines } = captureLog();
+    const broker = await connected(topology, log);
     await publish(broker, ...Array.from({ length: 20 }, (_, index) => message(`m${index}`)));
     await server.control('set_vm_memory_high_watermark', 'absolute', '1MB');
     try {
       // The server tells a connection of the alarm when it next publishes; that message's fate is not known.
-      const unlucky = broker.publish(message('unlucky'), 2000);
+      const unlucky = broker.publish(message('unlucky'), 3000);
       await until(() => !broker.isConnected, 'the alarm is noticed');
       expect(await broker.publish(message('a'), 600_000))
         .to.include({ outcome: 'unpublished' })
@@ -44,6 +46,8 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
       const { deliveries } = collect(broker, first);
       await until(() => deliveries.length >= 20, 'the queue is drained under the alarm');
       await until(async () => (await server.control('list_queues', 'name', 'messages')).includes(`${first}\t0`), 'and acknowledged');
+      expect(broker.isConnected).to.equal(false);
+      expect(lines().filter(({ msg }) => msg === 'reconnecting to the broker')).to.deep.equal([]);
     } finally {
       await server.control('set_vm_memory_high_watermark', '0.4');
     }
