@@ -1,10 +1,12 @@
 // Import and export of the bookmark files of browsers.
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { h, type VNode } from '../../view/elements.ts';
 import { ImportResult } from '../../../bookmarks/contract.ts';
 import { answer, Content } from '../../../platform/http/route.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { action, fieldCheck, fieldFile, page, resource, type Visit } from '../../pages.ts';
+import { Common } from '../../../platform/problem.ts';
+import { action, fieldCheck, fieldFile, page, type Refilled, resource, type Shown, type Visit } from '../../pages.ts';
 import { field, form } from '../../view/forms.ts';
 import { table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
@@ -21,33 +23,41 @@ type Importing = Map<string, { readonly taken: number; readonly all: number }>;
 
 const headOf = ({ locale }: Pick<Visit, 'locale'>, title: string): VNode => pageHead({ title, trail: [{ label: locale.t.view.areas.bookmarks, href: path }] });
 
-const files = page({
-  path: '/bookmarks/files',
-  area: 'bookmarks',
-  show(visit) {
-    const { locale, may } = visit;
-    const { bookmarks } = locale.t;
-    const upload = form(
-      locale,
-      { path: `${path}/import`, submit: bookmarks.import, isUpload: true, progressPath },
-      field(locale, { kind: 'file', name: 'file', label: bookmarks.file, accept: '.html,.htm,text/html', isRequired: true, hint: bookmarks.importHint }),
-      field(locale, { kind: 'check', name: 'private', label: bookmarks.private, isChecked: false }),
-      field(locale, { kind: 'check', name: 'dryRun', label: bookmarks.dryRun, isChecked: false }),
-    );
-    return {
-      title: bookmarks.files,
-      body: [
-        headOf(visit, bookmarks.files),
-        may('bookmarks', 'editor') ? section(bookmarks.import, upload) : null,
-        section(
-          bookmarks.export,
-          h('p', { class: 'quiet' }, bookmarks.exportHint),
-          h('p', null, h('a', { class: 'button', href: `${path}/export`, download: 'bookmarks.html' }, bookmarks.export)),
-        ),
-      ],
-    };
-  },
-});
+function filesPage({ locale, may }: Visit, refilled?: Refilled): Shown {
+  const { bookmarks } = locale.t;
+  const faults = refilled?.faults;
+  const isChecked = (name: string) => refilled?.fields[name] === 'true';
+  const upload = form(
+    locale,
+    { path: `${path}/import`, submit: bookmarks.import, isUpload: true, progressPath, faults },
+    field(locale, { kind: 'file', name: 'file', label: bookmarks.file, accept: '.html,.htm,text/html', isRequired: true, hint: bookmarks.importHint, faults }),
+    field(locale, { kind: 'check', name: 'private', label: bookmarks.private, isChecked: isChecked('private') }),
+    field(locale, { kind: 'check', name: 'dryRun', label: bookmarks.dryRun, isChecked: isChecked('dryRun') }),
+  );
+  return {
+    title: bookmarks.files,
+    body: [
+      headOf({ locale }, bookmarks.files),
+      may('bookmarks', 'editor') ? section(bookmarks.import, upload) : null,
+      section(
+        bookmarks.export,
+        h('p', { class: 'quiet' }, bookmarks.exportHint),
+        h('p', null, h('a', { class: 'button', href: `${path}/export`, download: 'bookmarks.html' }, bookmarks.export)),
+      ),
+    ],
+  };
+}
+
+const files = page({ path: '/bookmarks/files', area: 'bookmarks', show: (visit) => filesPage(visit) });
+
+/** The catalogue takes a file that names no character set for UTF-8, and would store replacement characters for good. */
+function isLegible(file: Buffer): boolean {
+  const beginning = file.toString('latin1', 0, 1024);
+  const isUtf16 = /^(?:\xff\xfe|\xfe\xff|.?\0)/s.test(beginning);
+  return isUtf16 || /\bcharset/i.test(beginning) || isUtf8(file);
+}
+
+const refuse = (reason: string) => Common.invalid({ errors: { file: [reason] } });
 
 const take = (importing: Importing) =>
   action({
@@ -60,6 +70,7 @@ const take = (importing: Importing) =>
       const { form: entered, ask, locale, session } = visit;
       const { bookmarks } = locale.t;
       const { file } = entered;
+      if (!isLegible(file)) throw refuse(bookmarks.illegible);
       const call = {
         method: 'POST',
         path: '/api/import',
@@ -77,9 +88,11 @@ const take = (importing: Importing) =>
         .send(call, ImportResult)
         .finally(() => importing.delete(session.id));
       const { created, skipped, failed } = result;
+      if (created + skipped + failed.length === 0) throw refuse(bookmarks.noneInFile);
       const message = (entered.dryRun ? bookmarks.wouldImport : bookmarks.imported)(created, skipped, failed.length);
       return { message, target: `${created} bookmarks`, page: { title: bookmarks.outcome, body: outcome(visit, message, result) } };
     },
+    again: (visit) => filesPage(visit, visit),
   });
 
 /** How far the import of this session is; empty where another process has it, or none is under way. */

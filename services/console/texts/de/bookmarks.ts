@@ -83,6 +83,9 @@ export const bookmarks: Texts['bookmarks'] = {
   dryRun: 'Nur sagen, was importiert würde',
   imported: (created, skipped, failed) => `${created} importiert, ${skipped} ausgelassen, ${failed} fehlgeschlagen`,
   wouldImport: (created, skipped, failed) => `${created} würden importiert, ${skipped} ausgelassen, ${failed} fehlschlagen`,
+  illegible:
+    'Die Buchstaben sind nicht lesbar: Die Datei ist kein UTF-8 und nennt keinen anderen Zeichensatz. Ist sie eine Lesezeichendatei? Eine alte wandelt um: iconv -f windows-1252 -t utf-8 alt.html > neu.html',
+  noneInFile: 'In dieser Datei ist kein Lesezeichen.',
   outcome: 'Ergebnis des Imports',
   notImported: 'Nicht importiert',
   reason: 'Grund',

@@ -82,6 +82,9 @@ export const bookmarks = {
   dryRun: 'Only tell what would be imported',
   imported: (created: number, skipped: number, failed: number) => `${created} imported, ${skipped} left out, ${failed} failed`,
   wouldImport: (created: number, skipped: number, failed: number) => `${created} would be imported, ${skipped} left out, ${failed} would fail`,
+  illegible:
+    'Its letters cannot be read: it is not UTF-8, and names no other character set. Is it a bookmark file? Convert an old one: iconv -f windows-1252 -t utf-8 old.html > new.html',
+  noneInFile: 'There is no bookmark in this file.',
   outcome: 'Outcome of the import',
   notImported: 'Not imported',
   reason: 'Reason',

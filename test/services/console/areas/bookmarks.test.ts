@@ -343,6 +343,14 @@ describe('console bookmarks', () => {
       .replace('Köln', 'Löhne');
     await upload({}, new Uint8Array(Buffer.from(western, 'latin1')));
     expect(await titles()).to.have.members(['Karten für Köln', 'Karten für Löhne']);
+    for (const [bytes, fault] of [
+      [Buffer.from(file.replace('Köln', 'Löhne'), 'latin1'), 'it is not UTF-8'],
+      ['', 'no bookmark in this file'],
+    ] as const) {
+      const refused = await upload({ dryRun: 'true' }, typeof bytes === 'string' ? bytes : new Uint8Array(bytes));
+      expect([refused.status, refused.text.includes(fault), /<input[^>]*checked[^>]*name="dryRun"/.test(refused.text)]).to.deep.equal([400, true, true]);
+    }
+    expect(await titles()).to.have.lengthOf(2);
     const exported = await browser.get('/bookmarks/export');
     expect(exported.headers.get('content-disposition')).to.equal('attachment; filename="bookmarks.html"');
     expect(exported.text).to.include('Karten für Köln');
