@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { createBookmarkPages } from '../../services/console/areas/bookmarks/bookmarks.ts';
 import { deadLetterPages } from '../../services/console/areas/system/dead-letters.ts';
 import { notificationPages } from '../../services/console/areas/system/notifications.ts';
 import { systemPages } from '../../services/console/areas/system/system.ts';
@@ -93,7 +94,7 @@ describe('what runbooks say to do', () => {
     const sources = readdirSync(join(root, 'services'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
     const metrics = new Set(sources.flatMap((path) => readFileSync(join(root, 'services', path), 'utf8').match(/\bsignalbox_[a-z_]+/g) ?? []));
     const settings = new Set(readNames('services/command/setting-names.json'));
-    const consolePages = new Set([...systemPages, ...deadLetterPages, ...notificationPages].map(({ path }) => path));
+    const consolePages = new Set([...systemPages, ...deadLetterPages, ...notificationPages, ...createBookmarkPages()].map(({ path }) => path));
     const unknown = pages.flatMap(({ name, text }) => [
       ...(text.match(/\bsignalbox_[a-z_]+/g) ?? []).filter((metric) => !metrics.has(metric)).map((metric) => `${name}: ${metric}`),
       ...(text.match(/\b[A-Z][A-Za-z]+__[A-Z]\w+/g) ?? []).filter((setting) => !settings.has(setting)).map((setting) => `${name}: ${setting}`),
