@@ -60,7 +60,7 @@ export function field(locale: Locale, of: Field): VNode {
     );
   }
   const mark = isRequired ? null : h('span', { class: 'quiet' }, locale.t.view.form.optional);
-  return h('div', { class: 'field' }, h('label', { for: id }, label, mark), controlOf(of, attributes), notes);
+  return h('div', { class: 'field' }, h('label', { for: id }, label, mark && ' ', mark), controlOf(of, attributes), notes);
 }
 
 function controlOf(of: Exclude<Field, { kind: 'check' }>, attributes: Attributes & { readonly id: string }): ComponentChildren {

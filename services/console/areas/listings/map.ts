@@ -34,12 +34,12 @@ const show = page({
   async show(visit) {
     const { locale, query, tiles } = visit;
     const { listings } = locale.t;
-    const [{ found, box, kept, filter }, rings] = await Promise.all([placesOf(visit, query), coastlines()]);
+    const [{ found, lead, box, kept, filter }, rings] = await Promise.all([placesOf(visit, query), coastlines()]);
     return {
       title: listings.map.title,
       hasTiles: tiles !== undefined,
       body: [
-        pageHead({ title: listings.map.title, lead: listings.map.shown(found.counted) }),
+        pageHead({ title: listings.map.title, lead }),
         areaTabs(locale, 'map'),
         filterForm(locale, {
           path,
@@ -66,12 +66,14 @@ const show = page({
 });
 
 /** The places of a part of the map, with what links to other parts keep. */
-async function placesOf({ ask }: Pick<Visit, 'ask'>, query: z.output<typeof PartOfMap>) {
+async function placesOf({ ask, locale }: Pick<Visit, 'ask' | 'locale'>, query: z.output<typeof PartOfMap>) {
   const box = readBox(query.bbox) ?? island;
   const filter = ownFilters(query);
   const status = query.status ?? 'inbox';
   const found = await ask('listings').get('/api/properties/map', PropertyMap, { ...filter, status, bbox: box.join(',') });
-  return { found, box, filter, kept: { ...filter, status: query.status, bbox: query.bbox } };
+  const { listings } = locale.t;
+  const lead = `${listings.map.shown(found.counted)}, ${listings.statuses[status]}`;
+  return { found, lead, box, filter, kept: { ...filter, status: query.status, bbox: query.bbox } };
 }
 
 /** For the map with tiles: the dots, the list beside it, and the words above it. */
@@ -81,11 +83,10 @@ const places = resource({
   query: PartOfMap,
   async answer(visit) {
     const { locale, query } = visit;
-    const { found, box, kept } = await placesOf(visit, query);
+    const { found, lead, box, kept } = await placesOf(visit, query);
     const dots = found.clusters.map((cluster) => [cluster.latitude, cluster.longitude, ...toTrees(placeLink(locale, cluster, { box, kept }))]);
     const list = toTrees(clusterTable(locale, found.clusters, { box, kept }));
-    const shown = [dots, ...list, locale.t.listings.map.shown(found.counted)];
-    return answer(200, new Content('application/json; charset=utf-8', JSON.stringify(shown)));
+    return answer(200, new Content('application/json; charset=utf-8', JSON.stringify([dots, ...list, lead])));
   },
 });
 

@@ -96,7 +96,7 @@ export const listings: typeof english = {
     described: counted({ one: 'Karte mit # Wohnung', other: 'Karte mit # Wohnungen' }),
     one: (address: string, rent: string) => `${address}, Miete ${rent}`,
     several: (name: string, lowest: string, median: string) => `${name}, Mieten ab ${lowest}, Median ${median}`,
-    near: (count: number, address: string) => `${count} bei ${address}`,
+    near: (count: number, address: string) => `${countedFlats(count)} bei ${address}`,
     closer: 'Näher',
     farther: 'Weiter weg',
     whole: 'Ganze Insel',

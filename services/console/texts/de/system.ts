@@ -33,7 +33,7 @@ export const system: Texts['system'] = {
   fullOn: (day) => `Voll am ${day}, beim Verkehr der letzten Tage.`,
   lessThan: (share) => `weniger als ${share}`,
   enough: (share) => `Reicht für diesen Monat: ${share} sind an seinem Ende verbraucht.`,
-  unused: 'Solange sie weg ist, gehen Nachrichten an die nächste.',
+  unused: 'Solange sie weg ist, gehen Nachrichten an die nächste oder in den Spool.',
   nothingPublished: 'In der letzten Woche wurde nichts veröffentlicht.',
   queue: 'Warteschlange',
   connection: 'Verbindung',

@@ -88,7 +88,7 @@ export const listings = {
     described: counted({ one: 'Map with # listing', other: 'Map with # listings' }),
     one: (address: string, rent: string) => `${address}, rent ${rent}`,
     several: (name: string, lowest: string, median: string) => `${name}, rents from ${lowest}, median ${median}`,
-    near: (count: number, address: string) => `${count} near ${address}`,
+    near: (count: number, address: string) => `${countedListings(count)} near ${address}`,
     closer: 'Closer',
     farther: 'Farther',
     whole: 'Whole island',

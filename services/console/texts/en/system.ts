@@ -32,7 +32,7 @@ export const system = {
   fullOn: (day: string) => `Full on ${day}, with the traffic of the last days.`,
   lessThan: (share: string) => `less than ${share}`,
   enough: (share: string) => `Enough for this month: ${share} of it will be used at its end.`,
-  unused: 'While it is away, messages go to the next one.',
+  unused: 'While it is away, messages go to the next one, or to the spool.',
   nothingPublished: 'Nothing was published in the last week.',
   queue: 'Queue',
   connection: 'Connection',

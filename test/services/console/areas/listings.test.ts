@@ -196,10 +196,10 @@ describe('console listings', () => {
       const { status, text } = await browser.get('/listings/map');
       expect(status).to.equal(200);
       expect(text)
-        .to.include('6 listings in this part')
+        .to.include('6 listings in this part, in the inbox')
         .and.match(/<path class="land" d="M[^"]{3000}/);
       expect(text).to.match(new RegExp(`href="/listings/${running.idOf('cork')}"[^>]*>[^<]*Cork[^<]*</a></td><td class="number">€`));
-      const [, closer = ''] = /<a href="(\/listings\/map\?[^"]*bbox=[^"]*)" aria-label="\d near [^"]+, rents from €/.exec(text) ?? [];
+      const [, closer = ''] = /<a href="(\/listings\/map\?[^"]*bbox=[^"]*)" aria-label="\d listings near [^"]+, rents from €/.exec(text) ?? [];
       expect((await browser.get(closer.replaceAll('&amp;', '&'))).text).to.match(/[2-5] listings in this part/);
     });
 

@@ -220,6 +220,10 @@ describe('forms', () => {
     expect(faultSummary(english, {})).to.equal(null);
   });
 
+  it('name a field with a space before what says that it may be left empty', () => {
+    expect(text(field(english, { kind: 'url', name: 'url', label: 'Address' })).replaceAll(/<[^>]+>/g, '')).to.equal('Address optional');
+  });
+
   it('name the field of a confirmation in the summary of its faults, and the reasons at the field', () => {
     const given = { path: '/', name: 'blue', label: 'Delete', explanation: 'Gone.', faults: { confirm: ['Type blue to confirm'] } };
     const rendered = text(confirmByName(english, { ...given, id: 'key-1' }));
