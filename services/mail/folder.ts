@@ -180,6 +180,6 @@ export async function openFolder(name: string, { config, log, idleMs = 60_000 }:
       if (moveTo !== undefined && !(isMarking && isRefused) && !(await move(client, uid, moveTo)))
         throw new Error(`${host} refuses to move a mail from ${name} to ${moveTo}`);
     },
-    close: () => client.logout().catch(() => undefined),
+    close: async () => void (client.usable ? await client.logout().catch(() => undefined) : client.close()),
   };
 }

@@ -46,8 +46,7 @@ export function createMailbox(parts: MailboxParts) {
         const open = await openFolder(folder, { config, log });
         faults.set(folder, undefined);
         log.info({ folder, target }, 'following the folder');
-        await followOpen(open, route, stopping);
-        await open.close();
+        await followOpen(open, route, stopping).finally(open.close);
         faults.set(folder, 'the connection was closed');
       } catch (error) {
         const fault = describeError(error);

@@ -79,13 +79,19 @@ describeWith(dovecot, 'a mailbox on a server that', () => {
   });
 
   it('marks no mail says so', async () => {
-    const mailbox = await open({ onCommand: (command) => (command.startsWith('UID STORE') ? 'NO [OVERQUOTA] over quota' : undefined) });
+    let logouts = 0;
+    const onCommand = (command: string) => {
+      if (command === 'LOGOUT') logouts += 1;
+      return command.startsWith('UID STORE') ? 'NO [OVERQUOTA] over quota' : undefined;
+    };
+    const mailbox = await open({ onCommand });
     const stopping = new AbortController();
     const following = mailbox.follow(stopping.signal);
     await eventually(() => sink.handed.length === 3);
     // The mail is handed over first.
     await eventually(() => expect(mailbox.check()).to.deep.equal({ ok: false, detail: 'Newsletters: 127.0.0.1 refuses to mark a mail in Newsletters' }));
     expect(sink.subjects()).to.deep.equal(['one', 'one', 'one']);
+    expect(logouts, 'no connection is left open').to.be.at.least(2);
     stopping.abort();
     await following;
   });
