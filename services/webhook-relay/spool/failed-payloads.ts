@@ -74,6 +74,8 @@ const deleteOld = statement<unknown, [replayedBefore: Date, refusedBefore: Date]
   'delete from failed_payloads where replayed_at < $1 or refused_at < $2',
 );
 
+const ask = statement('relay.failedPayloads.ask', 'select 1');
+
 /** A row as it is listed. */
 export type ListedPayload = {
   readonly id: string;
@@ -116,6 +118,9 @@ export type FailedPayloads = ReturnType<typeof createFailedPayloads>;
 export function createFailedPayloads(database: Database) {
   const owner = randomUUID();
   return {
+    /** Resolves when the database answers. */
+    ask: () => database.run(ask),
+
     /** Committed when it resolves. A delivery that is there already stays as it is. */
     insert: async ({ message, reason, spooledAt }: SpooledDelivery, tries: number) => {
       await database.run(insert, message.id, JSON.stringify(headerOf(message)), message.body, reason, spooledAt, tries);

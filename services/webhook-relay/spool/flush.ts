@@ -12,6 +12,9 @@ type Flush = { readonly spool: Spool; readonly failedPayloads: FailedPayloads; r
 /** Fewer than the pool has connections: a stop needs some for its last counts too. */
 const concurrency = 8;
 
+/** A database that hangs is not waited for until the deadline: a process has 20 s to stop, and the relay's last counts wait for it, too. */
+const answerMs = 3000;
+
 /** Ends at the deadline at the latest. A file is removed after its row is committed, never before. */
 export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }: Flush): Promise<void> {
   const pass = createPass(log, 'flushing spooled deliveries to the database failed');
@@ -42,7 +45,9 @@ export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }
     if (!isOwner) return;
     // Given up here, it is tried once more from there, and then kept as long as it would have been here.
     await spool.restoreRefused().catch((error: unknown) => pass.failed('the folder refused', error));
-    await forEachConcurrent(await spool.pending(), concurrency, step);
+    const files = await spool.pending();
+    if (files.length > 0) await withTimeout(failedPayloads.ask(), answerMs, noAnswer);
+    await forEachConcurrent(files, concurrency, step);
   }
 
   await withTimeout(work(), deadlineMs, () => undefined).catch((error: unknown) => pass.failed('the spool folder', error));
@@ -50,4 +55,8 @@ export async function flushToDatabase({ spool, failedPayloads, log, deadlineMs }
   const left = isOwner ? (await spool.pending()).length : 0;
   if (left > 0) log.error({ flushed, left }, 'spooled deliveries stay on the disk after shutdown');
   else if (flushed > 0) log.info({ flushed }, 'spooled deliveries flushed to the database');
+}
+
+function noAnswer(): never {
+  throw new Error('the database does not answer');
 }

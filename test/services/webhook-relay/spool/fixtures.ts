@@ -51,11 +51,12 @@ export async function valueOf(metrics: { text(): Promise<string> }, line: string
   return Number(found?.slice(line.length + 1));
 }
 
-export async function openDatabase(): Promise<{ database: Pool; drop(): Promise<void> }> {
+export async function openDatabase(): Promise<{ url: string; database: Pool; drop(): Promise<void> }> {
   const migrations = new URL('../../../../services/webhook-relay/migrations/', import.meta.url);
   const { url, drop } = await createTestDatabase({ schema: 'relay', migrations });
   const database = createPool(url, { schema: 'relay', log: silentLog, connectMs: 1000 });
   return {
+    url,
     database,
     drop: async () => {
       await database.close();

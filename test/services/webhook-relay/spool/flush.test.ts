@@ -5,14 +5,16 @@ import { silentLog } from '../../../../services/platform/log.ts';
 import { createPool, type Pool, statement } from '../../../../services/platform/postgres/pool.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 import { captureLog } from '../../../platform/captured-log.ts';
+import { startMuteable } from '../../../support/muteable.ts';
 import { eventually, freePort } from '../../../support/wait.ts';
 import { allRows, clear, createMessage, fill, flushTo, ids, newDirectory, openDatabase, openSpool, startReplica, unavailable } from './fixtures.ts';
 
 describe('a relay that stops', () => {
+  let url: string;
   let database: Pool;
   let drop: () => Promise<void>;
   before(async () => {
-    ({ database, drop } = await openDatabase());
+    ({ url, database, drop } = await openDatabase());
   });
   after(() => drop());
 
@@ -116,6 +118,19 @@ describe('a relay that stops', () => {
     release.resolve(undefined);
     await lock;
     await eventually(async () => (await database.all(allRows)).length + (await spool.pending()).length === 5);
+  });
+
+  it('does not wait for its deadline where the database hangs', async () => {
+    const hanging = await startMuteable(new URL(url));
+    const pool = createPool(hanging.url, { schema: 'relay', log: silentLog });
+    const { spool, stop } = startReplica({ directory: newDirectory(), database: pool, publish: unavailable, flushMs: 600_000 });
+    await fill(spool, 5);
+    await pool.all(allRows);
+    hanging.mute();
+    await stop();
+    expect(await spool.pending()).to.have.length(5);
+    await pool.close();
+    hanging.close();
   });
 
   it('replays files while the table cannot be asked', async () => {
