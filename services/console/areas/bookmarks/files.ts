@@ -13,7 +13,7 @@ import { pageHead, section } from '../../view/shell.ts';
 import { path } from './catalogue.ts';
 
 /** A hundred thousand bookmarks take about 20 MB; the command takes longer files. */
-const mostFileBytes = 32 * 1_048_576;
+const mostFileMebibytes = 32;
 const importMs = 120_000;
 const mostShown = 200;
 const progressPath = `${path}/import/progress`;
@@ -27,10 +27,11 @@ function filesPage({ locale, may }: Visit, refilled?: Refilled): Shown {
   const { bookmarks } = locale.t;
   const faults = refilled?.faults;
   const isChecked = (name: string) => refilled?.fields[name] === 'true';
+  const hint = bookmarks.importHint(mostFileMebibytes);
   const upload = form(
     locale,
     { path: `${path}/import`, submit: bookmarks.import, isUpload: true, progressPath, faults },
-    field(locale, { kind: 'file', name: 'file', label: bookmarks.file, accept: '.html,.htm,text/html', isRequired: true, hint: bookmarks.importHint, faults }),
+    field(locale, { kind: 'file', name: 'file', label: bookmarks.file, accept: '.html,.htm,text/html', isRequired: true, hint, faults }),
     field(locale, { kind: 'check', name: 'private', label: bookmarks.private, isChecked: isChecked('private') }),
     field(locale, { kind: 'check', name: 'dryRun', label: bookmarks.dryRun, isChecked: isChecked('dryRun') }),
   );
@@ -64,7 +65,7 @@ const take = (importing: Importing) =>
     path: '/bookmarks/import',
     area: 'bookmarks',
     hasFile: true,
-    maxFormBytes: mostFileBytes,
+    maxFormBytes: mostFileMebibytes * 1_048_576,
     form: z.object({ file: fieldFile, private: fieldCheck, dryRun: fieldCheck }),
     async run(visit) {
       const { form: entered, ask, locale, session } = visit;

@@ -77,7 +77,8 @@ export const bookmarks: Texts['bookmarks'] = {
   folderDeleted: (name) => `Der Ordner „${name}“ ist gelöscht`,
   files: 'Import und Export',
   import: 'Importieren',
-  importHint: 'Eine Datei, die ein Browser als HTML exportiert hat. Was schon im selben Ordner ist, wird ausgelassen.',
+  importHint: (mebibytes) =>
+    `Eine Datei, die ein Browser als HTML exportiert hat, von höchstens ${mebibytes} MiB; größere nimmt der Befehl signalbox bookmarks import. Was schon im selben Ordner ist, wird ausgelassen.`,
   file: 'Datei',
   private: 'Auch private Lesezeichen nehmen: Jeder, der den Dienst erreicht, kann sie lesen',
   dryRun: 'Nur sagen, was importiert würde',

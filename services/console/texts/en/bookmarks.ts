@@ -76,7 +76,8 @@ export const bookmarks = {
   folderDeleted: (name: string) => `The folder “${name}” is deleted`,
   files: 'Import and export',
   import: 'Import',
-  importHint: 'A file that a browser exported as HTML. Bookmarks that are in the same folder already are left out.',
+  importHint: (mebibytes: number) =>
+    `A file that a browser exported as HTML, of at most ${mebibytes} MiB; the command signalbox bookmarks import takes larger ones. Bookmarks that are in the same folder already are left out.`,
   file: 'File',
   private: 'Take private bookmarks as well: everyone who reaches the service may read them',
   dryRun: 'Only tell what would be imported',

@@ -332,6 +332,7 @@ describe('console bookmarks', () => {
       form.set('file', new Blob([bytes], { type: 'text/html' }), 'bookmarks.html');
       return browser.ask('/bookmarks/import', { method: 'POST', body: form }, { 'Sec-Fetch-Site': 'same-origin' });
     };
+    expect((await browser.get('/bookmarks/files')).text).to.include('at most 32 MiB');
     expect((await upload({ dryRun: 'true' })).text).to.include('1 would be imported');
     expect(await titles()).to.deep.equal([]);
     const { status, text } = await upload({});
