@@ -60,6 +60,18 @@ describe('a process that gets SIGTERM while Postgres hangs ends with 0:', () => 
     await asking;
   });
 
+  it('the intake and its workers in one process, once it is unready', async () => {
+    await prepare('intake', intakeMigrations);
+    const workers = ['service', 'database-service'].flatMap((worker) => ['--worker', worker]);
+    const process = start(['serve', 'webhook-intake', ...workers], { Intake__AccessTokens: 'the token of the tests', BROKER_URL_1: postgres.url });
+    const url = await urlOf(process);
+    const readiness = async () => (await fetch(`${url}/health/ready`)).status;
+    await eventually(async () => (await readiness()) === 200);
+    postgres.mute();
+    await eventually(async () => (await readiness()) === 503);
+    await stops(process);
+  });
+
   it('a worker of the intake, with a batch under way, which is there again', async () => {
     await prepare('intake', intakeMigrations);
     const process = start(['worker', 'service', '--loop'], { BROKER_URL_1: database.url });

@@ -2,6 +2,7 @@
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { type BrokerSettings, createBrokerSettings, readWithBrokers } from '../../platform/broker/environment.ts';
+import { finishWithin } from '../../platform/broker/outcomes.ts';
 import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -35,6 +36,8 @@ const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs
 const quietMs = longestRetryMs + 5000;
 const longestRunMs = 5 * 60 * 1000;
 const betweenEveryMs = 500;
+/** The time left to it once the process stops. */
+const lastMs = 1000;
 
 export function createQueueWorker(parts: QueueWorkerParts, migrations: MigrationSource): Worker<WorkerConfig> {
   const { summary, queue } = parts;
@@ -124,7 +127,9 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
       connected(counts, async (connections) => {
         const following = followConfigured(connections, { brokers: brokers(), stopping, log });
         const between = every(betweenEveryMs, stopping, () =>
-          workBetween(work, stopping).catch((error: unknown) => log.warn({ error }, 'updating the processing state failed, retrying')),
+          finishWithin(lastMs, stopping, workBetween(work, stopping)).catch((error: unknown) =>
+            log.warn({ error }, 'updating the processing state failed, retrying'),
+          ),
         );
         await Promise.all([following, between]);
       }),
