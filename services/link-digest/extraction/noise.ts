@@ -17,14 +17,20 @@ export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegm
 }
 
 /** Decides by the candidate in the mail. */
-export function isNoise(candidate: Candidate, { isCounter, isOwn }: { readonly isCounter: boolean; readonly isOwn: boolean }, rules: Rules): boolean {
+export function isNoise(
+  candidate: Candidate,
+  { url, isCounter, isOwn }: { readonly url: URL; readonly isCounter: boolean; readonly isOwn: boolean },
+  rules: Rules,
+): boolean {
   const { isDropped, isBare, text, alt, line } = candidate;
+  // An address for leaving, or of an online version, has a key of the recipient or of the mail.
+  const isOfMail = isOwn || url.search !== '' || /\d/.test(url.pathname);
   return (
     isDropped ||
     isDroppedText(bare(text || alt), isOwn, rules) ||
     (text === '' && (rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
     (isOwn && rules.ratings.test(text)) ||
-    ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), rules))
+    (isOfMail && (isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), rules))
   );
 }
 

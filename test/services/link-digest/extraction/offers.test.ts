@@ -79,6 +79,8 @@ describe('links behind a click counter', () => {
     'No Images? <a>Click here</a>',
     'How was it? <br> 1 | 2 | <a>3</a> | 4 | 5',
     'Wenn Sie diesen Newsletter nicht mehr erhalten möchten, klicken Sie bitte <a>hier</a>.',
+    'Wenn Sie sich abmelden möchten, klicken Sie <a>hier</a>.',
+    'Den Newsletter können Sie <a>hier</a> abbestellen.',
     'Si vous ne souhaitez plus recevoir nos messages, <a>cliquez ici</a>',
     'Si no quieres recibir más correos, haz clic <a>aquí</a>',
     'Se non vuoi più ricevere le nostre email <a>clicca qui</a>',
@@ -173,6 +175,8 @@ describe('stories that come near these rules', () => {
     'Update your settings with one grain. <a>Learn more</a>',
     'You can watch it grow online <a>here</a>.',
     'To register online, click <a>here</a>.',
+    'If you change your settings often, <a>this</a> helps.',
+    'Un médico de baja cuenta su historia <a>aquí</a>.',
     '<a>Sign up now</a>',
     '<a>Watch the video</a>',
     '<a>Listen on Spotify</a>',
@@ -183,6 +187,10 @@ describe('stories that come near these rules', () => {
   ])
     it(`have the title of their heading: ${sentence}`, () =>
       expect(titles(`<h2>Rice</h2><p>${sentence.replace('<a>', '<a href="https://rice.example/a">')}</p>`)).to.deep.equal(['Rice']));
+
+  for (const sentence of ['Wer sich vom Dienst abmelden will, liest <a>hier</a> weiter.', 'Si gioca nel browser, <a>qui</a>.'])
+    it(`are kept on the sender’s host: ${sentence}`, () =>
+      expect(titles(`<p>${sentence.replace('<a>', '<a href="https://news.example/a">')}</p>`)).to.have.length(1));
 
   it('have titles with numbers in every script', () => {
     const written = ['2026年の予算', '10 причин уехать'];
