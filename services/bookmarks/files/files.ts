@@ -23,7 +23,7 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     operationId: 'importBookmarks',
     summary: 'Takes Netscape bookmark HTML, as browsers export it; what is in the same folder already is skipped',
     description:
-      'Folders, tags, dates, descriptions and favorites are kept. The text is decoded as its byte order mark says, else as its Content-Type or META element does, else as UTF-8. Private bookmarks and addresses of the browser itself are left out, and named. Every bookmark of the file is created, skipped or failed. An interrupted import keeps what it has stored, and a repeat goes on from there.',
+      'Folders, tags, dates, descriptions and favorites are kept. The text is decoded as its byte order mark says, else as its Content-Type or META element does, else as UTF-8; what is not even that is answered 415. Private bookmarks and addresses of the browser itself are left out, and named. Every bookmark of the file is created, skipped or failed. An interrupted import keeps what it has stored, and a repeat goes on from there.',
     query: ImportQuery,
     // A misspelt dryRun would import.
     isQueryClosed: true,
@@ -32,7 +32,10 @@ export const fileRoutes = (importAll: Importer, openSnapshot: OpenSnapshot) => [
     answers: { 200: ImportResult },
     problems: [Problems.notBookmarks],
     handle: ({ query, body, headers }) =>
-      importAll(textOf(body.bytes, declaredCharset(headers['content-type'])), { isDryRun: query.dryRun, withPrivate: query.private === 'include' }),
+      importAll(textOf(body.bytes, declaredCharset(headers['content-type']), { isStrict: true }), {
+        isDryRun: query.dryRun,
+        withPrivate: query.private === 'include',
+      }),
   }),
   route({
     method: 'get',
