@@ -30,14 +30,15 @@ export function isNoise(
     isDroppedText(bare(text || alt), isOwn, rules) ||
     (text === '' && (rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
     (isOwn && rules.ratings.test(text)) ||
-    (isOfMail && (isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), rules))
+    ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), isOfMail, rules))
   );
 }
 
 /** Whether its own text tells nothing of the page. */
 export const saysNothing = ({ isBare, text }: Candidate, { genericTexts }: Rules): boolean => isBare || text === '' || genericTexts.test(text);
 
-const isDroppedLine = (line: string, { droppedPhrases }: Rules): boolean => droppedPhrases.test(line) || isAnnounced(fold(line));
+const isDroppedLine = (line: string, isOfMail: boolean, { droppedPhrases }: Rules): boolean =>
+  (droppedPhrases.test(line) && (isOfMail || /\bunsubscribe\b|\bstop receiving\b/i.test(line))) || isAnnounced(fold(line));
 
 /** Longer texts are no button, and no sentence that says what a click does. */
 const longestAction = 160;
@@ -49,15 +50,17 @@ function isDroppedText(text: string, isOfSender: boolean, { droppedTexts, sender
   return isMailAction(folded) || isAnnouncement(folded);
 }
 
+const kindOfMail = /^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;
 /** Segments that may follow a dropped one, a recipient's key or a kind of mail: `/unsubscribe/7f3a`, `/preferences/emails`. `/webview/performance` is a page. */
-const follows = /\d|^.{20,}$|^(?:e?mails?|newsletters?|notifications?|subscriptions?|confirm)$/i;
+const follows = (segment: string): boolean => /\d|^.{20,}$/.test(segment) || kindOfMail.test(segment);
 
-/** On hosts of others, only with what tells the recipient or the mail: `/wiki/Unsubscribe` and `/webkit/WebView` are pages. */
+/** On hosts of others `/wiki/Unsubscribe` and `/webkit/WebView` are pages. */
 function isDroppedPath({ pathname, search }: URL, isOwn: boolean, droppedSegments: readonly string[]): boolean {
   const segments = pathname.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
-  const following = segments.slice(last + 1);
-  return last >= 0 && following.every((segment) => follows.test(segment)) && (isOwn || search !== '' || following.length > 0);
+  const [before, following] = [segments[last - 1], segments.slice(last + 1)];
+  const isOfMail = isOwn || search !== '' || following.length > 0 || before === undefined || kindOfMail.test(before);
+  return last >= 0 && isOfMail && following.every(follows);
 }
 
 /** `unsubscribe.example.org`; a domain of this name is none. */

@@ -164,7 +164,7 @@ describe('pages that are no reading', () => {
 describe('stories that come near these rules', () => {
   const titles = (html: string) => extract({ ...mail, html }).map(({ title }) => title);
 
-  for (const page of ['developer.example/webkit/WebView', 'wiki.example/Unsubscribe', 'blog.example/2026/preferences', 'refer.example/how-it-works'])
+  for (const page of ['developer.example/webkit/WebView', 'wiki.example/wiki/Unsubscribe', 'blog.example/2026/preferences', 'refer.example/how-it-works'])
     it(`are kept on hosts of others: ${page}`, () => expect(titles(`<a href="https://${page}">Rice</a>`)).to.deep.equal(['Rice']));
 
   for (const text of ['Opt out of the harvest of your data', '★★★★☆ Rice: Part Two'])
@@ -187,6 +187,13 @@ describe('stories that come near these rules', () => {
   ])
     it(`have the title of their heading: ${sentence}`, () =>
       expect(titles(`<h2>Rice</h2><p>${sentence.replace('<a>', '<a href="https://rice.example/a">')}</p>`)).to.deep.equal(['Rice']));
+
+  for (const link of [
+    '<a href="https://lists.example/unsubscribe">here</a>',
+    '<a href="https://lists.example/newsletter/unsubscribe">here</a>',
+    'To unsubscribe from this list, click <a href="https://lists.example/mailman/listinfo/dev">here</a>.',
+  ])
+    it(`are kept, but for ${link}`, () => expect(titles(`<h2>Rice</h2><p>${link}</p>`)).to.deep.equal([]));
 
   for (const sentence of ['Wer sich vom Dienst abmelden will, liest <a>hier</a> weiter.', 'Si gioca nel browser, <a>qui</a>.'])
     it(`are kept on the sender’s host: ${sentence}`, () =>
