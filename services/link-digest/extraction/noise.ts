@@ -8,11 +8,13 @@ import { fold } from './texts.ts';
 /** Decides by the address. @param url the identity */
 export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegments, droppedPages, platforms }: Rules): boolean {
   const place = placeOf(url);
+  const isHere = (page: RegExp) => page.test(place);
   return (
     socialHosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`)) ||
     isDroppedPath(url, isOwn, droppedSegments) ||
     isDroppedHost(url.hostname, droppedSegments) ||
-    [...droppedPages, ...platforms.flatMap(({ pages }) => pages)].some((page) => page.test(place))
+    droppedPages.some(isHere) ||
+    platforms.some(({ pages }) => pages.some(isHere))
   );
 }
 
