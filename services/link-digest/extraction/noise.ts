@@ -25,7 +25,7 @@ export function isNoise(
   rules: Rules,
 ): boolean {
   const { isDropped, isBare, text, alt, line } = candidate;
-  // An address for leaving, or of an online version, has a key of the recipient or of the mail.
+  // An address for leaving, or of an online version, has a key of the recipient or of the mail; a line that says unsubscribe tells enough.
   const isOfMail = isOwn || url.search !== '' || /\d/.test(url.pathname);
   return (
     isDropped ||
@@ -61,8 +61,8 @@ function isDroppedPath({ pathname, search }: URL, isOwn: boolean, droppedSegment
   const segments = pathname.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
   const [before, following] = [segments[last - 1], segments.slice(last + 1)];
-  const isOfMail = isOwn || search !== '' || following.length > 0 || before === undefined || kindOfMail.test(before);
-  return last >= 0 && isOfMail && following.every(follows);
+  const isPage = !isOwn && search === '' && following.length === 0 && before !== undefined && !kindOfMail.test(before);
+  return last >= 0 && !isPage && following.every(follows);
 }
 
 /** `unsubscribe.example.org`; a domain of this name is none. */

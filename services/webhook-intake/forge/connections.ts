@@ -201,8 +201,8 @@ export function createConnections({ counts = { processed: 0, failed: 0 }, onEmpt
 type FollowOptions = { readonly brokers: BrokerSettings; readonly stopping: AbortSignal; readonly log: Log };
 
 const followEveryMs = 1000;
-/** The time left to a look at the queues once the process stops. */
-const lastLookMs = 1000;
+/** The time left to what the database or a broker is asked beside the batches, once the process stops. */
+export const lastMs = 1000;
 
 /**
  * Keeps the connections in step with the settings until stopping. A file that turned faulty, or is missing or blank, changes nothing. It is
@@ -223,7 +223,7 @@ export async function followConfigured(connections: Pick<Connections, 'configure
   }
   // A broker or database that hangs must not hold up the end of the process.
   const look = () =>
-    finishWithin(lastLookMs, stopping, connections.look()).catch((error: unknown) => log.warn({ error }, 'looking at the queues failed, trying again'));
+    finishWithin(lastMs, stopping, connections.look()).catch((error: unknown) => log.warn({ error }, 'looking at the queues failed, trying again'));
   try {
     connections.configure(await brokers.read(false));
     // A broker that hangs holds up the closing of removed connections, and no look at the file.

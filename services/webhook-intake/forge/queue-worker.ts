@@ -15,7 +15,7 @@ import { readWorkerConfig, type WorkerConfig } from '../config.ts';
 import type { WorkerName } from '../contract.ts';
 import type { Counts, Job } from '../jobs/runner.ts';
 import { batchPool, openRunner, runOnce } from '../jobs/job-worker.ts';
-import { type Connections, createConnections, followConfigured } from './connections.ts';
+import { type Connections, createConnections, followConfigured, lastMs } from './connections.ts';
 import { recordEmptied } from './emptied-queues.ts';
 
 type Work = {
@@ -36,8 +36,6 @@ const longestRetryMs = Math.max(...forgeTopology.queues.flatMap(({ retryDelaysMs
 const quietMs = longestRetryMs + 5000;
 const longestRunMs = 5 * 60 * 1000;
 const betweenEveryMs = 500;
-/** The time left to it once the process stops. */
-const lastMs = 1000;
 
 export function createQueueWorker(parts: QueueWorkerParts, migrations: MigrationSource): Worker<WorkerConfig> {
   const { summary, queue } = parts;

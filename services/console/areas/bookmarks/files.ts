@@ -51,7 +51,7 @@ function filesPage({ locale, may }: Visit, refilled?: Refilled): Shown {
 
 const files = page({ path: '/bookmarks/files', area: 'bookmarks', show: (visit) => filesPage(visit) });
 
-/** The catalogue takes a file that names no character set for UTF-8, and would store replacement characters for good. */
+/** The catalogue reads a stream: it refuses a file that is not legible only in its middle, and keeps what it has stored by then. */
 function isLegible(file: Buffer): boolean {
   const beginning = file.toString('latin1', 0, 1024);
   const isUtf16 = /^(?:\xff\xfe|\xfe\xff|.?\0)/s.test(beginning);
