@@ -84,6 +84,8 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconne
   let isWritable = false;
   /** It is being closed after a nack, and another one opened. */
   let isReplaced = false;
+  /** It was opened after a nack, and has confirmed nothing yet. */
+  let isDoubted = false;
   /** The limit that the server of this connection reported; another server may take more. */
   let maxBytes = Infinity;
   /** Each with the async context that it was published in: the trace that it is written into. */
@@ -100,6 +102,7 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconne
       isWritable = to.publish(target.exchange, target.routingKey, body, options, (error: Error | null) => {
         // amqplib tells of a lost channel here first, and one that nacks is replaced: what waits is for the next one.
         if (error !== null) channel = null;
+        else isDoubted = false;
         if (error !== null && isNack(error)) replace(to);
         unconfirmed.delete(pending);
         confirms.lastAt = performance.now();
@@ -123,9 +126,13 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconne
     return { outcome: 'unknown', reason: 'the channel was lost before the server answered' };
   }
 
-  /** RabbitMQ 3 finds the leader of a quorum queue once per channel: one that was opened before a lost leader had a successor nacks for good. */
+  /**
+   * RabbitMQ 3 finds the leader of a quorum queue once per channel: one that was opened before a lost leader had a successor nacks for good. A node that
+   * takes the others for lost, though they are there, nacks on every channel: its address may lead to another one.
+   */
   function replace(nacked: ConfirmChannel): void {
     if (isReplaced) return;
+    if (isDoubted) return reconnect('it takes nothing (nack)');
     isReplaced = true;
     nacked.close().catch(() => undefined); // it is closed already, with its connection
   }
@@ -163,6 +170,7 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconne
       openAgain(model).catch((error: unknown) => reconnect(describeError(error)));
     });
     channel = opened;
+    isDoubted = isReplaced;
     isReplaced = false;
     isWritable = true;
     flush();
@@ -171,6 +179,7 @@ function createConfirmChannel(maxUnconfirmed: number, { confirms, state, reconne
   return {
     async open(model: ChannelModel): Promise<void> {
       maxBytes = Infinity;
+      isReplaced = false;
       await openAgain(model);
     },
     publish(message: Message, timeoutMs: number, target: Target): Promise<PublishResult> {

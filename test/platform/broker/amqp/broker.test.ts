@@ -53,22 +53,34 @@ describeWith(ownRabbitmq, 'the RabbitMQ adapter', function () {
     await publish(broker, message('c'));
   });
 
-  it('answers `unpublished` when the server nacks, and publishes on another channel', async () => {
+  it('publishes on another channel after a nack, and over another connection after one more', async () => {
     const { topology, second } = newTopology();
-    const broker = await connected(topology);
+    let connections = 0;
+    const broker = connectBroker(server.url, topology, { log: silentLog, name: 'amqp test', onConnected: () => (connections += 1) });
+    open.push(broker);
+    await broker.ready(generousMs);
+    const beside = await openChannel();
     await server.control('set_policy', 'full', `^${second}$`, '{"max-length":1,"overflow":"reject-publish"}', '--apply-to', 'queues');
     await publish(broker, message('a'));
     const channels = await server.control('list_channels', 'pid', 'confirm');
+    const expectNack = async () =>
+      expect(await broker.publish(message('b'), generousMs))
+        .to.include({ outcome: 'unpublished' })
+        .and.have.property('reason')
+        .that.includes('nack');
     // The policy takes effect a moment later.
-    await eventually(async () => {
-      const result = await broker.publish(message('b'), generousMs);
-      expect(result).to.include({ outcome: 'unpublished' }).and.have.property('reason').that.includes('nack');
-    });
-    await server.control('clear_policy', 'full');
-    await eventually(() => publish(broker, message('c')));
+    await eventually(expectNack);
+    await beside.purgeQueue(second);
+    await publish(broker, message('c'));
     const remaining = (await server.control('list_channels', 'pid', 'confirm')).split('\n').filter((channel) => channels.includes(channel));
     expect(remaining).to.have.length(channels.split('\n').length - 1);
-    expect(broker.isConnected).to.equal(true);
+    expect(connections).to.equal(1);
+    await expectNack();
+    await expectNack();
+    await eventually(() => expect(connections).to.equal(2));
+    await beside.purgeQueue(second);
+    await publish(broker, message('d'));
+    await server.control('clear_policy', 'full');
   });
 
   it('goes on when the connection ends between the closing of a channel and its answer', async () => {
