@@ -50,8 +50,8 @@ export async function demo(options: { environment: Environment; data: string; po
   show('intake', 200, [`/api/v1/events/${event.id}`, `${event.event} ${event.action ?? ''}, score ${event.score}, shown after ${ms} ms`]);
 
   show('relay', await refused(relay), ['a delivery with a wrong signature, as the console shows it: /system/rejected']);
-  const reason = await givenUp({ environment, data, intake });
-  if (reason !== undefined) show('intake', 200, [`a message that the workers gave up: /system/dead-letters`, reason]);
+  const reasons = await givenUp({ environment, data, intake });
+  if (reasons.length > 0) show('intake', 200, ['messages that the workers gave up: /system/dead-letters', ...reasons]);
 
   const keys = { ingestToken: credentials('Ingest__Token'), password: credentials('Digest__AdminPassword') };
   const links = await ranked(urlOf('link-digest', 'Console__DigestUrl'), keys);

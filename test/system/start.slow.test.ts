@@ -87,6 +87,23 @@ describe('npm start', function () {
       .and.not.contain('not asked');
   });
 
+  it('has one dead letter of the example that can be sent back, and one that cannot', async () => {
+    const deadLetters = async (...words: string[]) => {
+      const command = startProcess(['webhook-intake', 'dead-letters', ...words, '--data', data]);
+      await command.exited;
+      return command.lines.join('\n');
+    };
+    expect(await deadLetters('list'))
+      .to.include('no space left')
+      .and.include('is not JSON');
+    await deadLetters('send-back');
+    await eventually(async () =>
+      expect(await deadLetters('list'))
+        .to.include('is not JSON')
+        .and.not.include('no space left'),
+    );
+  });
+
   it('gives other commands its settings, by --data', async () => {
     const audit = startProcess(['secrets', 'audit', '--data', data]);
     expect(await audit.exited).to.include({ code: 0 });
