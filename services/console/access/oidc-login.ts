@@ -11,7 +11,7 @@ import { anyAnswer } from '../pages.ts';
 import { readCookie, writeCookie } from './cookies.ts';
 import { answerPage, arrive, type LoginParts, LoginQuery } from './login.ts';
 import { providerLoginPath, type Refused } from './login-page.ts';
-import { type Attempt, type Failure, type Identity, newAttempt, type Provider } from './oidc.ts';
+import { type Attempt, type Failure, type Identity, newAttempt, type Provider, stateOf } from './oidc.ts';
 import { ownPath } from './own-path.ts';
 import { recentMs } from './sessions.ts';
 
@@ -57,6 +57,9 @@ const endRoute = (parts: Parts) =>
     answers: anyAnswer,
     async handle(request) {
       const attempt = readAttempt(request.headers, parts.clock());
+      // Two tabs share the cookie, and the later login has it. Once a login has ended, the other tab needs none.
+      const isOfAnotherTab = attempt === undefined || !request.url.includes(stateOf(attempt));
+      if (isOfAnotherTab && (await parts.sessions.look(request.headers))) return answer(303, null, { Location: '/' });
       if (!attempt) return refuse(parts, request, { refused: 'stale' });
       try {
         const ended = await parts.codeLimit.attempt(clientIn(request.clientAddress()), () => endAttempt(parts, request, attempt));
@@ -65,7 +68,7 @@ const endRoute = (parts: Parts) =>
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (error.status === Common.tooMany.status) return refuse(parts, request, { attempt, refused: 'tooMany' });
-        if (error.status === Common.unauthorized.status) return refuse(parts, request, { attempt, refused: 'foreign' });
+        if (error.status === Common.unauthorized.status) return refuse(parts, request, { attempt, refused: 'foreign', isOfAnotherTab });
         throw error;
       }
     },
@@ -106,10 +109,10 @@ const statuses: Readonly<Record<Refused, number>> = {
   stale: 400,
 };
 
-type Refusal = { readonly attempt?: Attempt } & ({ readonly refused: Refused } | Failure);
+type Refusal = { readonly attempt?: Attempt; readonly isOfAnotherTab?: boolean } & ({ readonly refused: Refused } | Failure);
 
 /** The login page with the reason, and with the way to try it again. */
-async function refuse(parts: Parts, request: Request, { attempt, ...refusal }: Refusal) {
+async function refuse(parts: Parts, request: Request, { attempt, isOfAnotherTab, ...refusal }: Refusal) {
   const { headers, requestId } = request;
   const failed = 'failure' in refusal ? refusal : undefined;
   if (failed)
@@ -118,7 +121,7 @@ async function refuse(parts: Parts, request: Request, { attempt, ...refusal }: R
   if (failed || !['noRole', 'disabled', 'old'].includes(refused)) parts.actions.count({ area: 'access', outcome: 'refused' });
   const found = attempt?.isAgain ? await parts.sessions.look(headers) : undefined;
   const page = { to: attempt?.to ?? '/', name: '', again: found?.person.source, refused, requestId, status: statuses[refused] };
-  return answerPage(parts, request, { ...page, sent: { 'Set-Cookie': writeAttempt(headers, undefined) } });
+  return answerPage(parts, request, { ...page, sent: isOfAnotherTab ? {} : { 'Set-Cookie': writeAttempt(headers, undefined) } });
 }
 
 const StoredAttempt = z.tuple([z.string().regex(/^[\w-]{43}$/), z.int(), z.boolean(), z.string()]);

@@ -57,6 +57,9 @@ const freshMs = 60_000;
 export const newAttempt = (of: Omit<Attempt, 'secret'>): Attempt => ({ secret: randomBytes(32).toString('base64url'), ...of });
 const derived = ({ secret }: Attempt, use: 'state' | 'nonce' | 'verifier') => createHmac('sha256', secret).update(use).digest('base64url');
 
+/** The provider repeats it on the way back. */
+export const stateOf = (attempt: Attempt): string => derived(attempt, 'state');
+
 export type Provider = ReturnType<typeof createProvider>;
 
 export function createProvider({ timeoutSeconds = 5, ...parts }: ProviderParts) {

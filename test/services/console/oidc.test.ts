@@ -96,6 +96,22 @@ describe('console login at a provider', () => {
     expect((await browser.get(back)).headers.get('location')).to.equal('/');
   });
 
+  it('lets two tabs begin, and the one that ends last, too, arrive', async () => {
+    const ways = async (browser: Browser) => [await begin(browser), await begin(browser)] as const;
+    const statusAndPlace = async (browser: Browser, way: URL) => {
+      const { status, headers } = await browser.get(await createProviderBrowser().follow(way.href));
+      return [status, headers.get('location')];
+    };
+    const one = console.browser();
+    const [before, after] = await ways(one);
+    expect(await statusAndPlace(one, after)).to.deep.equal([303, '/']);
+    expect(await statusAndPlace(one, before)).to.deep.equal([303, '/']);
+    const other = console.browser();
+    const [first, second] = await ways(other);
+    expect(await statusAndPlace(other, first)).to.deep.equal([400, null]);
+    expect(await statusAndPlace(other, second)).to.deep.equal([303, '/']);
+  });
+
   describe('is refused, without a session,', () => {
     async function expectRefused(browser: Browser, path: string, { status, words }: { status: number; words: string }) {
       const answer = await browser.get(path);
