@@ -62,12 +62,17 @@ function wordsOf({ t, faultText }: Locale, { kind, status, detail }: Problem): {
   if (kind.type === Problems.roleMissing.type) return faults.roleMissing;
   if (kind.type === Problems.localLoginOff.type) return faults.localLoginOff;
   if (kind.type === Problems.busy.type) return { title: faults.busy.title, hint: said ?? faults.busy.hint };
+  const most = /^The body is larger than (\d+) bytes\.$/.exec(detail ?? '')?.[1];
+  if (most !== undefined) return { title: faults.refused, hint: faults.tooLarge(binarySize(Number(most))) };
   if (status === 404) return { title: faults.missing.title, hint: said ?? faults.missing.hint };
   if (status === 401) return faults.loggedOut;
   if (status === Common.failure.status) return faults.failed;
   if (status === 503) return faults.unavailable;
   return { title: faults.refused, hint: said ?? faultText(kind.title) };
 }
+
+/** As forms say it. */
+const binarySize = (bytes: number) => (bytes < 1_048_576 ? `${Math.floor(bytes / 1024)} KiB` : `${Math.floor(bytes / 1_048_576)} MiB`);
 
 const faultList = (locale: Locale, errors: unknown) =>
   errors === undefined

@@ -40,6 +40,7 @@ export const access: Texts['access'] = {
   faults: {
     service: 'Ein Dienst antwortet nicht',
     refused: 'Das wurde abgelehnt',
+    tooLarge: (size: string) => `Eine Datei oder ein Formular darf hier höchstens ${size} haben.`,
     home: 'Zur ersten Seite',
     crossSite: {
       title: 'Die Anfrage kam von einer anderen Seite',

@@ -33,6 +33,7 @@ export const access = {
   faults: {
     service: 'A service does not answer',
     refused: 'That was refused',
+    tooLarge: (size: string) => `A file or a form may have at most ${size} here.`,
     home: 'To the first page',
     crossSite: { title: 'The request came from another site', hint: 'The console takes changes from its own pages only. Open the page here and try again.' },
     roleMissing: { title: 'Your role does not allow this', hint: 'A person with the role admin of the area system can change it.' },
