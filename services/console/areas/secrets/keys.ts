@@ -81,14 +81,16 @@ function keyText(locale: Locale, { name, fingerprint, createdAt, lastUsedAt, exp
   );
 }
 
-/** People type the name of a key, or else its fingerprint. */
 const nameOf = ({ name, fingerprint }: Key) => name ?? fingerprint;
+
+/** People type the name of a key, or else the beginning of its fingerprint: the whole one is copied without a look at it. */
+const wordOf = ({ name, fingerprint }: Key) => name ?? fingerprint.slice(0, 4);
 
 const deletion = (locale: Locale, app: string, { key, faults }: { readonly key: Key; readonly faults: Faults | undefined }): VNode =>
   confirmByName(locale, {
     path: `${appPath(app)}/keys/${key.id}/delete`,
     id: key.id,
-    name: nameOf(key),
+    name: wordOf(key),
     label: locale.t.secrets.keys.delete,
     explanation: locale.t.secrets.keys.deleteExplained,
     faults,
@@ -192,7 +194,7 @@ const remove = action({
     const { items } = await ask('secrets').get(`${appRoot(app)}/keys`, ApplicationKeys);
     const key = items.find((one) => one.id === id);
     if (!key) throw Problems.missing();
-    requireName(locale, confirm, nameOf(key));
+    requireName(locale, confirm, wordOf(key));
     await ask('secrets').send({ method: 'DELETE', path: `${appRoot(app)}${pathOf`/keys/${id}`}` }, z.undefined());
     return { message: locale.t.secrets.keys.deleted(nameOf(key)), target: `${app} ${id}`, name: nameOf(key), to: partPath(app, 'keys') };
   },

@@ -123,7 +123,7 @@ describeWith(chromium, 'secrets in a browser', () => {
     expect(await page.content()).not.to.include(key);
     const former = page.getByRole('listitem').filter({ hasText: 'without a name' });
     await former.locator('summary').press('Enter');
-    await former.getByRole('textbox').fill((await former.locator('code').first().innerText()).trim());
+    await former.getByRole('textbox').fill((await former.locator('code').first().innerText()).trim().slice(0, 4));
     await page.keyboard.press('Enter');
     await page.getByText(/^The key “[0-9a-f]{16}” is deleted$/).waitFor();
     expect((await consume(secrets.url, app.key, '/secrets?environment=local')).status).to.equal(401);
