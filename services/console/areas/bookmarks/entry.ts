@@ -41,10 +41,11 @@ const add = page({
     const page = safeUrl(shared) ? await previewOf(visit, shared) : undefined;
     const given = query.title ?? '';
     const title = given === '' ? (page?.title ?? '') : given;
-    const hint = page && (title === '' ? bookmarks.notLookedUp : bookmarks.lookedUp);
     const { tags = '', folder = '', description = '', favorite } = query;
-    const described = description || textBeside(shared, query) || (page?.description ?? '');
-    const entry = { url: shared, title, description: described, tags, folder, favorite };
+    const described = description || textBeside(shared, query);
+    const isOfPage = given === '' && described === '';
+    const hint = page && (title === '' ? bookmarks.notLookedUp : isOfPage ? bookmarks.lookedUp : undefined);
+    const entry = { url: shared, title, description: described || (page?.description ?? ''), tags, folder, favorite };
     return {
       title: bookmarks.add,
       body: [

@@ -250,6 +250,8 @@ describe('console bookmarks', () => {
     expect(await described({ url, title: 'Floods', text: 'Water rises.' })).to.equal('Water rises.');
     expect(await described({ title: 'Floods', text: `Floods\n${url}` })).to.equal('');
     expect(await described({ url, text: 'Water rises.', description: 'By year' })).to.equal('By year');
+    const page = 'Title and description are those of the page';
+    expect((await browser.get(`/bookmarks/new?${new URLSearchParams({ url, title: 'Floods' })}`)).text).not.to.include(page);
   });
 
   it('moves, tags, untags and deletes several, and takes each back', async () => {
