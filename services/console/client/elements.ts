@@ -62,7 +62,12 @@ function dismissButton(): HTMLButtonElement {
   return button;
 }
 
-/** A notice that came with the page can be dismissed as well. */
+const sayAfterMs = 300;
+
+/** A notice that came with the page can be dismissed as well, and is put in once more: screen readers say what changes, not what was there. */
 export function completeNotice(): void {
-  if (bar?.firstElementChild) bar.append(dismissButton());
+  const text = bar?.firstElementChild;
+  if (!text) return;
+  bar?.append(dismissButton());
+  setTimeout(() => text.replaceWith(text.cloneNode(true)), sayAfterMs);
 }

@@ -51,15 +51,30 @@ function spread(row: HTMLElement | null, isChecked: boolean, isRange: boolean): 
 
 export const selectedRows = (): HTMLElement[] => findAll('[data-select]:checked').flatMap((box) => box.closest<HTMLElement>(isRow) ?? []);
 
+const boxes = () => findAll('[data-select]').filter((box) => box instanceof HTMLInputElement);
+const isAllSelected = () => boxes().every(({ checked }) => checked);
+
 export function countSelected(): void {
   const output = find('[data-selected]');
   if (output?.dataset['selected']) output.textContent = output.dataset['selected'].replace('#', String(selectedRows().length));
+  find('[data-select-all]')?.setAttribute('aria-pressed', String(isAllSelected()));
+}
+
+/** All rows, or none where all are; the bar of its button goes away with the last one. */
+function selectAll(): void {
+  const isEvery = isAllSelected();
+  for (const box of boxes()) box.checked = !isEvery;
+  countSelected();
+  if (isEvery) activate(activeRow());
 }
 
 export function watchSelection(): void {
   document.addEventListener('click', ({ target, shiftKey }) => {
     if (target instanceof HTMLInputElement && target.matches('[data-select]')) spread(target.closest<HTMLElement>(isRow), target.checked, shiftKey);
   });
+  const all = find('[data-select-all]');
+  if (all) all.hidden = false;
+  all?.addEventListener('click', selectAll);
   countSelected();
 }
 

@@ -172,6 +172,7 @@ export function confirmByName(locale: Locale, { path, id, name, label, explanati
     required: true,
     autocomplete: 'off',
     spellcheck: false,
+    autofocus: isRefused,
     pattern: escaped(name),
     'aria-describedby': `${field}-hint${isRefused ? ` ${field}-fault` : ''}`,
     'aria-invalid': isRefused ? 'true' : undefined,

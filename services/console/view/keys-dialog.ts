@@ -22,6 +22,7 @@ export function keysDialog(locale: Locale, areas: readonly { readonly key: strin
       ['o', keys.open],
       ['x', keys.select],
     ]),
+    h('p', { class: 'quiet' }, keys.marks),
     group(keys.everywhere, [['u', keys.undo], ['?', keys.show], ...areas.map(({ key, label }) => [`g ${key}`, keys.goTo(label)] as const)]),
   );
 }

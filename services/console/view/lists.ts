@@ -12,7 +12,7 @@ export type Live = {
 export type Column<Item> = {
   readonly label: string;
   /**
-   * - main: the row's name, which a phone shows on a line of its own
+   * - main: the row's name, its header for screen readers; a phone shows it on a line of its own
    * - number: aligned right
    * - minor: shown only where there is room; the page of the item has it as well
    * - actions: its label is for screen readers
@@ -32,7 +32,11 @@ export type Table<Item> = Live & {
 /** On a phone each row is a block of lines; roles keep it a table for screen readers then. */
 export function table<Item>({ caption, columns, items, idOf, live }: Table<Item>): VNode {
   const heads = columns.map(({ label, kind }) =>
-    h('th', { role: 'columnheader', scope: 'col', class: kind }, kind === 'actions' ? h('span', { class: 'unseen' }, label) : label),
+    h(
+      'th',
+      { role: 'columnheader', scope: 'col', class: kind === 'main' ? undefined : kind },
+      kind === 'actions' ? h('span', { class: 'unseen' }, label) : label,
+    ),
   );
   return h(
     'table',
@@ -53,7 +57,9 @@ export const tableRow = <Item>(columns: readonly Column<Item>[], item: Item, id:
     'tr',
     { role: 'row', 'data-row': id, tabindex: -1 },
     columns.map(({ label, kind, cell }) =>
-      h('td', { role: 'cell', class: kind, 'data-label': kind === 'main' || kind === 'actions' ? undefined : label }, cell(item)),
+      kind === 'main'
+        ? h('th', { role: 'rowheader', scope: 'row', class: kind }, cell(item))
+        : h('td', { role: 'cell', class: kind, 'data-label': kind === 'actions' ? undefined : label }, cell(item)),
     ),
   );
 
@@ -128,6 +134,10 @@ export const onlyIcon = (image: IconName): string => `only ${iconClass(image)}`;
 
 export const actionBar = (...actions: ComponentChildren[]): VNode => h('div', { class: 'buttons' }, ...actions);
 
+/** The actions of a row that has no header for screen readers, under its name. */
+export const actionsFor = (name: string, ...actions: ComponentChildren[]): VNode =>
+  h('div', { class: 'buttons', role: 'group', 'aria-label': name }, ...actions);
+
 const bulkForm = 'bulk';
 
 /** The box that selects a row for the bar of actions below the list. */
@@ -155,6 +165,8 @@ export function bulkBar(locale: Locale, actions: readonly Action[], further?: Co
     h(
       'div',
       { class: 'buttons' },
+      // The script shows it, and says whether it is pressed.
+      h('button', { type: 'button', class: 'plain', hidden: true, 'data-select-all': true }, selection.all),
       actions.map((action) => actionButton(action, null)),
     ),
   );

@@ -114,7 +114,11 @@ function top(frame: Frame, page: Page, person: Person): VNode {
       { type: 'button', class: 'plain ask-keys', hidden: true, title: view.keys.show, 'aria-label': view.keys.show, 'data-show-keys': true },
       keyCap('?'),
     ),
-    menu(frame, person, shown.slice(mostAtBottom)),
+    menu(
+      frame,
+      person,
+      shown.slice(mostAtBottom).map(({ area, ...entry }) => ({ ...entry, counted: area === page.area ? waitingCount : undefined })),
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { Bookmark, type Counts } from '../../../bookmarks/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, pageRows } from '../../pages.ts';
 import { type Chip, chips, filterForm } from '../../view/filters.ts';
-import { actionBar, actionButton, actionsFormElement, bulkBar, onlyIcon, rowList, selectBox } from '../../view/lists.ts';
+import { actionButton, actionsFormElement, actionsFor, bulkBar, onlyIcon, rowList, selectBox } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { icon } from '../../view/icons.ts';
 import { pager, withQuery } from '../../view/pager.ts';
@@ -174,11 +174,12 @@ const mostCharacters = 160;
 const excerpt = (text: string) =>
   text === '' ? null : h('span', { class: 'excerpt' }, text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-function buttons(locale: Locale, { id, favorite }: Saved): VNode {
+function buttons(locale: Locale, { id, title, favorite }: Saved): VNode {
   const { bookmarks } = locale.t;
   const look = { tone: 'plain', isIconOnly: true } as const;
   const mark = { label: favorite ? bookmarks.favoriteOff : bookmarks.favoriteOn, field: ['favorite', favorite ? 'false' : 'true'] } as const;
-  return actionBar(
+  return actionsFor(
+    title,
     actionButton({ ...look, ...mark, path: `${path}/${id}/favorite`, icon: 'like', key: '*', inPlace: 'stay' }),
     h(
       'a',

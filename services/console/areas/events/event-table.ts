@@ -3,6 +3,7 @@ import { senderClasses } from '../../../webhook-intake/contract.ts';
 import { h, type VNode } from '../../view/elements.ts';
 import { type Column, onlyIcon, rowLink } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
+import { withQuery } from '../../view/pager.ts';
 import { badge, dotted, time, type Tone } from '../../view/texts.ts';
 import type { ShownEvent } from './event-filter.ts';
 
@@ -41,7 +42,10 @@ export function eventColumns(locale: Locale): readonly Column<ShownEvent>[] {
       kind: 'main',
       cell: (event) => [rowLink(eventPath(event.id), kindOf(event)), secondLine(event) === '' ? null : h('div', { class: 'second' }, secondLine(event))],
     },
-    { label: events.repository, cell: ({ repository }) => repository },
+    {
+      label: events.repository,
+      cell: ({ repository }) => (repository === null ? null : h('a', { class: 'plain-link', href: withQuery('/events', { repository }) }, repository)),
+    },
     { label: events.sender, cell: ({ sender }) => sender },
     { label: events.source, kind: 'minor', cell: ({ source, forge }) => forge ?? source },
     { label: events.score, kind: 'number', cell: ({ score }) => scoreBadge(locale, score) },

@@ -2,7 +2,7 @@
 import { h, type VNode } from '../../view/elements.ts';
 import type { LinkStatus } from '../../../link-digest/contract.ts';
 import type { Visit } from '../../pages.ts';
-import { type Action, actionBar, actionButton, rowList, selectBox, waitingCount } from '../../view/lists.ts';
+import { type Action, actionButton, actionsFor, rowList, selectBox, waitingCount } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { dotted, externalRowLink, hostOf, time } from '../../view/texts.ts';
 import { type Link, statusBadge } from './digest.ts';
@@ -37,7 +37,11 @@ export function decisionsOn({ t: { links } }: Locale, path: string, status: Link
 }
 
 /** @param may `hasWords`: beside the icons, where there is room */
-export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'status'>, may: May & { readonly hasWords?: boolean }): VNode | null {
+export function buttonsOf(
+  locale: Locale,
+  { id, status, title }: Pick<Link, 'id' | 'status' | 'title'>,
+  may: May & { readonly hasWords?: boolean },
+): VNode | null {
   if (!may.decide) return null;
   const { links } = locale.t;
   const bookmark: Action = {
@@ -49,7 +53,7 @@ export function buttonsOf(locale: Locale, { id, status }: Pick<Link, 'id' | 'sta
     moves: [countedAs(status), countedAs('Liked')],
   };
   const button = ({ tone: _, ...action }: Action) => actionButton(may.hasWords ? action : { ...action, tone: 'plain', isIconOnly: true });
-  return actionBar(decisionsOn(locale, `/links/${id}/decide`, status).map(button), may.bookmark ? button(bookmark) : null);
+  return actionsFor(title, decisionsOn(locale, `/links/${id}/decide`, status).map(button), may.bookmark ? button(bookmark) : null);
 }
 
 export const linkRows = (locale: Locale, items: readonly Link[], may: May): VNode =>

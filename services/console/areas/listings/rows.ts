@@ -2,7 +2,7 @@
 import { type ComponentChildren, h, type VNode } from '../../view/elements.ts';
 import type { Property, Status } from '../../../listings/contract.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
-import { actionBar, actionButton, keyedBox, onlyIcon, rowLink, rowList, table, waitingCount } from '../../view/lists.ts';
+import { actionBar, actionButton, actionsFor, keyedBox, onlyIcon, rowLink, rowList, table, waitingCount } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, dotted, externalLink, hostOf, safeUrl, time } from '../../view/texts.ts';
 
@@ -86,7 +86,7 @@ function card(parts: RowParts, flat: Flat): ComponentChildren {
     dotted(externalLink(listing.sourceUrl, hostOf(listing.sourceUrl) || listing.sourceUrl), time(locale, listing.receivedAt, 'ago')),
     duplicates(locale, listing),
     listing.notes ? h('p', { class: 'note-text brief' }, listing.notes) : null,
-    mayDecide ? actionBar(decisions(parts, flat, false), noteLink(parts, listing)) : null,
+    mayDecide ? actionsFor(listing.address, decisions(parts, flat, false), noteLink(parts, listing)) : null,
   ];
 }
 

@@ -25,7 +25,7 @@ export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { rela
     [system.givenUp, relay?.givenUp, 'bad', '/system/spool'],
     [system.spooled, relay?.spooled, 'warn', '/system/spool'],
     [words.failedNotifications, intake?.failedNotifications, 'warn', '/system/notifications?status=failed'],
-    [words.failedWorkers, intake?.failedWorkers, 'bad', '/system/workers'],
+    [words.failedWorkers, intake?.failedWorkers, 'bad', '/system/workers?status=failed'],
   ];
   return figures.flatMap(([label, count, tone, href]) =>
     typeof count === 'number' ? [{ label, value: locale.format.number(count), href, tone: tone === 'plain' || count > 0 ? tone : 'good' }] : [],

@@ -8,7 +8,7 @@ import { page, type Refilled, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
 import { confirmByName, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
-import { actionButton, actionsFormElement, rowList } from '../../view/lists.ts';
+import { actionButton, actionsFor, actionsFormElement, rowList } from '../../view/lists.ts';
 import type { Locale } from '../../view/locale.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, dotted, time } from '../../view/texts.ts';
@@ -145,9 +145,8 @@ function stateOf(locale: Locale, { isEnabled, notBefore, expiresAt }: Pick<Versi
 
 function buttonsOf({ t: { secrets } }: Locale, at: string, { version, isNewest }: { readonly version: Version; readonly isNewest: boolean }): VNode {
   const word = version.isEnabled ? 'disable' : 'enable';
-  return h(
-    'div',
-    { class: 'buttons' },
+  return actionsFor(
+    secrets.version(version.version),
     isNewest ? null : actionButton({ path: `${at}/restore`, label: secrets.restore, icon: 'undo', key: 'r' }),
     actionButton({ path: `${at}/${word}`, label: secrets[word], key: 'd' }),
   );

@@ -5,7 +5,7 @@ import { countedIn } from '../plural/counted.ts';
 const counted = countedIn('de-DE');
 
 export const me: Texts['me'] = {
-  title: 'Sitzungen und Einstellungen',
+  title: 'Ihr Konto',
   sessions: 'Sitzungen',
   sessionsHint: 'Jeder Browser, der mit diesem Konto angemeldet ist. Beenden Sie Sitzungen, die Sie nicht kennen, und ändern Sie das Passwort.',
   browser: 'Browser',

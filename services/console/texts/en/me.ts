@@ -4,7 +4,7 @@ import { countedIn } from '../plural/counted.ts';
 const counted = countedIn('en-GB');
 
 export const me = {
-  title: 'Sessions and settings',
+  title: 'Your account',
   sessions: 'Sessions',
   sessionsHint: 'Each browser that is logged in with this account. End those that you do not know, and change the password.',
   browser: 'Browser',

@@ -10,8 +10,8 @@ export const view = {
   search: 'Search',
   searchEverything: 'Search everything',
   menu: 'Menu',
-  account: 'Sessions and settings',
-  people: 'People and sessions',
+  account: 'Your account',
+  people: 'People',
   logOut: 'Log out',
   language: 'Language',
   theme: { title: 'Theme', auto: 'Device', light: 'Light', dark: 'Dark' },
@@ -26,6 +26,7 @@ export const view = {
     everywhere: 'Everywhere',
     onThisPage: 'On this page',
     inLists: 'In lists',
+    marks: 'Keys of a row act on the marked one. While none is marked, the first key only marks one.',
     next: 'Next row',
     previous: 'Previous row',
     open: 'Open the row',
@@ -53,6 +54,7 @@ export const view = {
     /** The script replaces `#`. */
     selected: '# selected',
     hint: 'Select rows to change several at once.',
+    all: 'Select all',
     row: (name: string) => `Select ${name}`,
   },
   states: {

@@ -44,6 +44,7 @@ describe('console events', () => {
       const browser = await console.loggedIn();
       const { text } = await browser.get('/events');
       expect(text).to.include('href="/events?event=pull_request"');
+      expect(text).to.match(/<td[^>]*><a class="plain-link" href="\/events\?repository=Railway%2FSignals">/i);
       for (const query of [
         'event=pull_request',
         'q=CHANGE+8',
@@ -182,7 +183,7 @@ describe('console events', () => {
       expect(status, text).to.equal(200);
       const { message, link } = JSON.parse(text);
       expect(message).to.include('without notifications');
-      expect((await browser.get(link.href)).text).to.include('>replay</td>');
+      expect((await browser.get(link.href)).text).to.include('>replay</th>');
       expect(await console.query(`select area, action, target, outcome from actions where area = 'events'`)).to.deep.equal([
         { area: 'events', action: '/events/{id}/replay', target: id, outcome: 'done' },
       ]);

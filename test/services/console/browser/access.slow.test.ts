@@ -73,7 +73,7 @@ describeWith(chromium, 'access in a browser', () => {
     await page.getByRole('link', { name: 'Log in with Keycloak of the house' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/me?a=b');
-    await page.getByRole('heading', { name: 'Sessions and settings' }).waitFor();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
     const cookies = await context.cookies(url);
     expect(cookies.map(({ name }) => name)).to.deep.equal(['signalbox']);
     expect(JSON.stringify(await context.storageState())).to.not.match(/eyJ[\w-]{10,}\./);
@@ -101,7 +101,7 @@ describeWith(chromium, 'access in a browser', () => {
     await open();
     await logIn();
     await page.getByRole('button', { name: 'Menu: admin' }).click();
-    await page.getByRole('link', { name: 'People and sessions' }).click();
+    await page.getByRole('link', { name: 'People' }).click();
     await page.getByRole('heading', { name: 'People' }).waitFor();
     await page.keyboard.press('n');
     await page.waitForURL('**/admin/users/new');

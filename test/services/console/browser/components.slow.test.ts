@@ -77,7 +77,9 @@ describeWith(chromium, 'the components in a browser', () => {
     for (const width of [390, 900, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       await page.goto('/links');
-      await page.evaluate(`document.querySelectorAll('table[role=table] tr:first-child td:not(.number)').forEach((cell) => cell.append('x'.repeat(300)))`);
+      await page.evaluate(
+        `document.querySelectorAll('table[role=table] tr:first-child :is(td, [role=rowheader]):not(.number)').forEach((cell) => cell.append('x'.repeat(300)))`,
+      );
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${width} px`).to.be.at.most(0);
     }
   });
@@ -112,7 +114,8 @@ describeWith(chromium, 'the components in a browser', () => {
     expect(await page.getByRole('dialog').innerText())
       .to.include('Like')
       .and.include('Discard')
-      .and.include('Go to Bookmarks');
+      .and.include('Go to Bookmarks')
+      .and.include('the first key only marks one');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').count()).to.equal(0);
   });
@@ -183,6 +186,34 @@ describeWith(chromium, 'the components in a browser', () => {
     await page.getByRole('form', { name: 'Actions for the selected rows' }).getByRole('button', { name: 'Discard' }).click();
     expect(await titles()).to.have.length(5);
     await eventually(() => expect(server.posted[0]?.fields.getAll('id')).to.deep.equal(['link-1', 'link-2', 'link-3']));
+  });
+
+  it('selects all rows by a button, and none by the same', async () => {
+    await page.goto('/queue');
+    await page.getByRole('checkbox').first().check();
+    const all = page.getByRole('button', { name: 'Select all', pressed: false });
+    await all.click();
+    await page.getByText('8 selected').waitFor();
+    await page.getByRole('button', { name: 'Select all', pressed: true }).click();
+    await all.waitFor({ state: 'hidden' });
+    expect(await page.getByRole('checkbox', { checked: true }).count()).to.equal(0);
+    expect(await page.locator('[data-row]:focus').count()).to.equal(1);
+  });
+
+  it('says a notice that came with the page to screen readers, by putting it in once more', async () => {
+    await page.addInitScript(
+      `document.addEventListener('DOMContentLoaded', () => new MutationObserver((changes) => (globalThis.said = changes.flatMap(({ addedNodes }) => [...addedNodes].map(({ textContent }) => textContent)))).observe(document.querySelector('#notice'), { childList: true }))`,
+    );
+    await page.goto('/queue?notice=1');
+    await eventually(async () => expect(await page.evaluate('globalThis.said')).to.include('Link liked'));
+    expect(await page.locator('#notice p').count()).to.equal(1);
+  });
+
+  it('counts what waits in the areas of the menu, too', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto('/queue');
+    await page.getByRole('button', { name: 'Menu: Ada Lovelace' }).click();
+    await page.locator('#menu').getByRole('link', { name: 'System 3' }).waitFor();
   });
 
   it('leaves keys alone while one types, and altogether where they are off', async () => {

@@ -117,7 +117,7 @@ describeWith(chromium, 'events in a browser', () => {
     await page.getByText('goes through rules and lists once more').waitFor();
     await page.getByRole('link', { name: 'Show its run' }).click();
     await page.waitForURL('**/system/workers?worker=replay');
-    await page.getByRole('cell', { name: 'replay', exact: true }).waitFor();
+    await page.getByRole('rowheader', { name: 'replay', exact: true }).waitFor();
     await page.goBack();
     await page.keyboard.press('/');
     await page.keyboard.type('Issue');

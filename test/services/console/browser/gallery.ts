@@ -4,7 +4,18 @@ import { confirmByName, field, form } from '../../../../services/console/view/fo
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
 import { chips, filterForm, tabs } from '../../../../services/console/view/filters.ts';
 import type { Frame } from '../../../../services/console/view/frame.ts';
-import { actionBar, actionButton, actionsFormElement, bulkBar, liveBar, rowLink, rowList, selectBox, table } from '../../../../services/console/view/lists.ts';
+import {
+  actionBar,
+  actionsFor,
+  actionButton,
+  actionsFormElement,
+  bulkBar,
+  liveBar,
+  rowLink,
+  rowList,
+  selectBox,
+  table,
+} from '../../../../services/console/view/lists.ts';
 import { createLocale } from '../../../../services/console/view/locale.ts';
 import { pager } from '../../../../services/console/view/pager.ts';
 import { bars, lines, stackedBars } from '../../../../services/console/view/plots.ts';
@@ -69,7 +80,8 @@ export function queue({ locale }: Frame): VNode {
           rowLink(`/links/${id}`, title),
           dotted(externalLink(url, hostOf(url) || url), time(locale, at), `score ${locale.format.number(score)}`),
         ),
-        actionBar(
+        actionsFor(
+          title,
           actionButton({ path: `/links/${id}/like`, label: 'Like', icon: 'like', key: 'l', inPlace: 'leave', tone: 'plain', isIconOnly: true }),
           actionButton({ path: `/links/${id}/discard`, label: 'Discard', icon: 'no', key: 'd', inPlace: 'leave', tone: 'plain', isIconOnly: true }),
         ),

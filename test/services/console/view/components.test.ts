@@ -6,7 +6,7 @@ import { confirmByName, faultSummary, field } from '../../../../services/console
 import { copyable, detailList, jsonTree, meter, tiles } from '../../../../services/console/view/details.ts';
 import { filterForm } from '../../../../services/console/view/filters.ts';
 import { icon } from '../../../../services/console/view/icons.ts';
-import { actionButton, bulkBar, rowList, table } from '../../../../services/console/view/lists.ts';
+import { actionButton, actionsFor, bulkBar, rowList, table } from '../../../../services/console/view/lists.ts';
 import { createLocale } from '../../../../services/console/view/locale.ts';
 import { pager, withQuery } from '../../../../services/console/view/pager.ts';
 import { bars, lines } from '../../../../services/console/view/plots.ts';
@@ -185,6 +185,16 @@ describe('jsonTree', () => {
 });
 
 describe('lists', () => {
+  it('have headers of columns and rows, and name the actions of a row', () => {
+    const columns = [
+      { label: 'Key', kind: 'main', cell: (item: string) => item },
+      { label: 'Actions', kind: 'actions', cell: () => 'End' },
+    ] as const;
+    const shown = text(table({ caption: 'Keys', columns, items: ['blue'], idOf: (item) => item }));
+    expect(shown).to.include('<th role="columnheader" scope="col">Key</th>').and.include('<th role="rowheader" scope="row" class="main">blue</th>');
+    expect(text(actionsFor('blue', 'End'))).to.equal('<div class="buttons" role="group" aria-label="blue">End</div>');
+  });
+
   it('lead to the next page with the filters of this one', () => {
     expect(text(pager(english, { path: '/links', query: { q: 'a b', status: undefined, after: 'first' }, shown: 50, next: 'second' }))).to.include(
       '/links?q=a+b&amp;after=second',
