@@ -149,6 +149,7 @@ const wrappers: readonly Wrapper[] = [
   { at: /^medium\.com\/r$/, target: parameter('url') },
   { at: /^[^/]+\/m\/global-identity(?:-\d)?$/, target: parameter('redirecturl') }, // Medium, on domains of publications too
   { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, target: base64Member('e') },
+  { at: /^open\.substack\.com\/pub\/([\w-]+)\/p\/([\w-]+)$/, target: ([, name = '', post = '']) => `https://${name}.substack.com/p/${post}` },
   { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
   { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
   { at: /^(?:www\.)?bing\.com\/ck\/a$/, target: (_, url) => fromBase64(rawValueOf(url, 'u').replace(/^a1/, '')) },

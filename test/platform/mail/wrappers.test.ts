@@ -207,6 +207,9 @@ describe('unwrap', () => {
       expect(unwrap(text), text.slice(0, 40)).to.equal(undefined);
   });
 
+  it('reads the post that an address of Substack’s application opens', () =>
+    expect(unwrap('https://open.substack.com/pub/jane/p/how-to-cook?r=1&token=x')?.href).to.equal('https://jane.substack.com/p/how-to-cook'));
+
   it('reads no more of a compressed query than a link may be long', () => {
     const bomb = deflateSync(`l=https://a.example/${'x'.repeat(5_000_000)}`).toString('base64url');
     const url = `https://email.mg.news.example/c/${bomb}`;
