@@ -8,6 +8,8 @@ export type Candidate = {
   readonly alt: string;
   /** Whether it is a URL in a text rather than an anchor. */
   readonly isBare: boolean;
+  /** Whether it is a small image, and no more. */
+  readonly isIcon: boolean;
   /** Whether the text is a heading, or within one. */
   readonly isHeading: boolean;
   /** The nearest heading; empty where there is none. */

@@ -60,7 +60,7 @@ type Found = { readonly target: Target; readonly candidates: Candidate[] };
 export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly FoundLink[] {
   const targetOf = createTargets(mail, rules);
   /** As a text, it is a logo, or the title of the newsletter above its issue. */
-  const senderName = mail.sender === null ? null : fold(tidy(mail.sender));
+  const senderName = mail.sender === null ? null : withoutArticle(fold(tidy(mail.sender)));
   const found = new Map<string, Found>();
   /** Identities by host, noise included. */
   const hosts = new Map<string, Set<string>>();
@@ -69,7 +69,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     if (!target) continue;
     const { identity, url } = target;
     hosts.set(url.host, (hosts.get(url.host) ?? new Set()).add(identity));
-    if (target.isNoise || isNoise(candidate, target, rules) || (target.isOwn && fold(candidate.text || candidate.alt) === senderName)) continue;
+    if (target.isNoise || isNoise(candidate, target, rules) || (target.isOwn && nameIn(candidate) === senderName)) continue;
     const same = found.get(identity);
     if (same) same.candidates.push(candidate);
     else found.set(identity, { target, candidates: [candidate] });
@@ -85,8 +85,24 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
       const titled = candidate.headingUrl === undefined || !saysNothing(candidate, rules) ? undefined : targetOf(candidate.headingUrl);
       return titled?.url.host === url.host && titled.identity !== identity && found.has(titled.identity);
     });
-  return [...found.values()].filter((one) => !isHomePage(one) && !isAgain(one)).map((one) => linkOf(one, rules));
+  const kept = [...found.values()].filter((one) => !isHomePage(one) && !isAgain(one));
+  /** Headings that title a link already: a picture below one of them leads to the same page, where a counter gives each its own address. */
+  const titled = new Set(
+    kept.flatMap(({ candidates }) => candidates.filter(({ text }) => text !== '' && rules.genericTexts.test(text)).map(({ heading }) => heading)),
+  );
+  const isUntitledPicture = ({ target, candidates }: Found) => {
+    if (!target.isCounter || candidates.some(({ text }) => text !== '')) return false;
+    const heading = candidates[0]?.heading ?? '';
+    const isUntitled = heading === '' || titled.has(heading);
+    titled.add(heading);
+    return isUntitled;
+  };
+  return kept.filter((one) => !isUntitledPicture(one)).map((one) => linkOf(one, rules));
 }
+
+/** The name of the sender, where it is his logo or the button that shares his newsletter. */
+const nameIn = ({ text, alt }: Candidate): string => withoutArticle(fold(text || alt).replace(/^share /, ''));
+const withoutArticle = (name: string): string => name.replace(/^the /, '');
 
 /** Resolves each address once, since an image, a title and a "read more" share it. */
 function createTargets({ unsubscribe, from }: ParsedMail, rules: Rules): (written: string) => Target | undefined {

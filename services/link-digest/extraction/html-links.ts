@@ -17,7 +17,7 @@ type Page = HtmlDocument & {
 type Heading = Element & { readonly title: string; readonly url: string | undefined };
 
 const isAnchor = (element: Element): element is Anchor => element.href !== undefined;
-const isHeading = ({ name }: Element): boolean => /^h[1-6]$/.test(name);
+const isHeading = ({ name, classes }: Element): boolean => /^h[1-6]$/.test(name) && !/(?:^|\s)subtitle(?:\s|$)/.test(classes);
 
 export function linksOfHtml(document: HtmlDocument, { droppedClasses, genericTexts }: Pick<Rules, 'droppedClasses' | 'genericTexts'>): readonly Candidate[] {
   const { text, elements } = document;
@@ -32,16 +32,19 @@ export function linksOfHtml(document: HtmlDocument, { droppedClasses, genericTex
       .map((element) => ({ ...element, title: textOf(text, element), url: linkOf(anchors, element)?.href.trim() }))
       .filter(({ title }) => title !== '');
   const written = headingsOf(isHeading);
-  const headings = written.length > 0 ? written : headingsOf((element) => isBoldLine(text, element)).filter(({ title }) => isTitle(title, genericTexts));
+  const headings =
+    written.length > 0
+      ? written
+      : headingsOf((element) => isBoldLine(text, element)).filter(({ title }) => !/[:,]$/.test(title) && isTitle(title, genericTexts));
   const page: Page = { ...document, anchors, headings, genericTexts, dropped };
   return page.anchors.map((anchor, place) => candidateOf(page, anchor, place));
 }
 
+const beginsBold = (text: string, { name, start }: Element): boolean =>
+  /^(?:b|strong)$/.test(name) && /(?:^|\n) *$/.test(text.slice(Math.max(start - mostIndent, 0), start));
 /** Whether it is all that its line has. */
-const isBoldLine = (text: string, { name, start, end }: Element): boolean =>
-  /^(?:b|strong)$/.test(name) &&
-  /(?:^|\n) *$/.test(text.slice(Math.max(start - mostIndent, 0), start)) &&
-  /^ *(?:\n|$)/.test(text.slice(end, end + mostIndent));
+const isBoldLine = (text: string, element: Element): boolean =>
+  beginsBold(text, element) && /^ *(?:\n|$)/.test(text.slice(element.end, element.end + mostIndent));
 const mostIndent = 20;
 
 const isTitle = (text: string, genericTexts: RegExp): boolean => !genericTexts.test(text) && namesIn(text).length === 0;
@@ -71,13 +74,15 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const inner = after !== undefined && after.index <= anchor.last ? after : undefined;
   const end = Math.min(anchor.end, page.anchors[place + 1]?.start ?? anchor.end);
   const own = inner ? inner.title : cardTitleOf(page, anchor) || textOf(text, { start: anchor.start, end });
-  const heading = inner ?? headingOf(page, anchor, { before, after, isImage: own === '' });
   const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
+  const lead = isTitledByHeading && !inner ? leadOf(page, anchor, before) : undefined;
+  const heading = inner ?? lead ?? headingOf(page, anchor, { before, after, isImage: own === '' });
   return {
     foundUrl: anchor.href.trim(),
     text: own,
     alt: tidy(anchor.alt),
     isBare: false,
+    isIcon: own === '' && anchor.isIcon === true,
     isHeading: inner !== undefined || (before !== undefined && before.last >= anchor.index),
     heading: heading?.title ?? '',
     headingUrl: heading?.url,
@@ -88,6 +93,20 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
     },
     isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty || (own === '' && picture.test(anchor.href)),
   };
+}
+
+const mostOfLead = 24;
+
+/** The words in bold type with which a paragraph around a link begins, after the heading before it. A label such as "Note:" is none. */
+function leadOf({ text, elements, genericTexts }: Page, anchor: Anchor, before: Heading | undefined): Heading | undefined {
+  const from = Math.max(blockOf(anchor)?.index ?? anchor.index, before?.last ?? 0, anchor.index - mostOfLead) + 1;
+  for (const element of elements.slice(from, anchor.index).reverse()) {
+    if (element.last >= anchor.index || !beginsBold(text, element)) continue;
+    const title = textOf(text, element);
+    if (/^(?:\S+ ?){1,3}:$|,$/.test(title) || !isTitle(title, genericTexts)) continue;
+    return { ...element, title: title.replace(/\s*:$/, ''), url: undefined };
+  }
+  return undefined;
 }
 
 /** The position of the first element that begins after an index. */
@@ -127,12 +146,10 @@ function headingOf(
 
 const mostOfLine = 200;
 
+/** With the line before it where a sentence goes on. */
 function lineAround(text: string, start: number, end: number): string {
-  const before =
-    text
-      .slice(Math.max(start - mostOfLine, 0), start)
-      .split('\n')
-      .at(-1) ?? '';
+  const lines = text.slice(Math.max(start - mostOfLine, 0), start).split('\n');
+  const before = lines.slice(/[\p{L}\p{N},]\s*$/u.test(lines.at(-2) ?? '') ? -2 : -1).join(' ');
   const after = text.slice(end, end + mostOfLine).split('\n', 1)[0] ?? '';
   return tidy(`${before}${text.slice(start, Math.min(end, start + mostOfLine))}${after}`);
 }

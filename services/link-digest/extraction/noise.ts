@@ -24,23 +24,32 @@ export function isNoise(
   { url, isCounter, isOwn }: { readonly url: URL; readonly isCounter: boolean; readonly isOwn: boolean },
   rules: Rules,
 ): boolean {
-  const { isDropped, isBare, text, alt, line } = candidate;
+  const { isDropped, isBare, isIcon, text, alt, line } = candidate;
   // An address for leaving, or of an online version, has a key of the recipient or of the mail; a line that says unsubscribe tells enough.
   const isOfMail = isOwn || url.search !== '' || /\d/.test(url.pathname);
   return (
     isDropped ||
     isDroppedText(bare(text || alt), isOwn, rules) ||
+    (isIcon && !isPost(url, rules)) ||
     (text === '' && (rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
     (isOwn && rules.ratings.test(text)) ||
     ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), isOfMail, rules))
   );
 }
 
+const isPost = (url: URL, { platforms }: Rules): boolean => {
+  const place = placeOf(url);
+  return platforms.some(({ handles }) => handles.some((handle) => handle.test(place)));
+};
+
 /** Whether its own text tells nothing of the page. */
 export const saysNothing = ({ isBare, text }: Candidate, { genericTexts }: Rules): boolean => isBare || text === '' || genericTexts.test(text);
 
-const isDroppedLine = (line: string, isOfMail: boolean, { droppedPhrases }: Rules): boolean =>
-  (droppedPhrases.test(line) && (isOfMail || /\bunsubscribe\b|\bstop receiving\b/i.test(line))) || isAnnounced(fold(line));
+function isDroppedLine(line: string, isOfMail: boolean, { droppedPhrases }: Rules): boolean {
+  if (droppedPhrases.test(line) && (isOfMail || /\bunsubscribe\b|\bstop receiving\b/i.test(line))) return true;
+  const folded = fold(line);
+  return isAnnounced(folded) || isMailAction(folded);
+}
 
 /** Longer texts are no button, and no sentence that says what a click does. */
 const longestAction = 160;
@@ -61,6 +70,7 @@ function isDroppedPath({ pathname, search }: URL, isOwn: boolean, droppedSegment
   const segments = pathname.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
   const [before, following] = [segments[last - 1], segments.slice(last + 1)];
+  if (/[?&]action=(?:share|restack-comment)\b/.test(search)) return true;
   const isPage = !isOwn && search === '' && following.length === 0 && before !== undefined && !kindOfMail.test(before);
   return last >= 0 && !isPage && following.every(follows);
 }

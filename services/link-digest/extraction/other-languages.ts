@@ -29,7 +29,7 @@ const subscriptions = words(`
   prenumeration prenumerationen prenumerationer abonnementet tilaus tilauksen tilauksesi tilaukset odběr odběru odber odberu feliratkozás abonament
   abonamentul abonelik подписка подписки подпиской подписку`);
 const settings = words(`
-  einstellungen praferenzen profil preferences parametres preferencias ajustes perfil preferenze impostazioni profilo voorkeuren instellingen gegevens
+  einstellungen praferenzen profil benutzerprofil preferences parametres preferencias ajustes perfil preferenze impostazioni profilo voorkeuren instellingen gegevens
   profiel preferencje preferencjami ustawienia ustawieniami configuracoes
   inställningar inställningarna præferencer indstillinger innstillinger preferanser asetuksia asetukset asetuksiasi nastavení nastavenia předvolby
   beállítások preferințe preferințele setările tercihler tercihleri tercihlerini ayarları настройки настройками налаштування`);
@@ -39,10 +39,10 @@ const seeing = words(`
   visa öppna läs se vis åbn læs åpne les avaa näytä katso lue zobrazit zobraziť otevřít megtekintés megtekintése megnyitás vezi vizualizează deschide
   citește görüntüle открыть посмотреть просмотреть читать переглянути відкрити`);
 const online = words(`
-  browser browserze online web navigateur ligne navegador linea przegladarce webversion webansicht onlineversion webversie webbläsare webbläsaren webben
+  browser browserze online web navigateur ligne navegador linea przegladarce webversion webansicht webseitenansicht onlineversion webversie webbläsare webbläsaren webben
   nettleser nettleseren selaimessa verkossa prohlížeči prehliadači böngészőben tarayıcıda tarayıcınızda браузере браузері веб`);
 const versions = words(
-  'version versione versao versie wersja wersje ansicht webversion webansicht onlineversion webversie versiunea versjon versjonen verze версия',
+  'version versione versao versie wersja wersje ansicht webversion webansicht webseitenansicht onlineversion webversie versiunea versjon versjonen verze версия',
 );
 const mails = words(`
   mail mails email emails newsletter newsletters newslettera courriel correo correos mensaje message messages messaggio mensagem nachricht nachrichten
@@ -50,7 +50,8 @@ const mails = words(`
   powiadomien nyhetsbrev nyhetsbrevet nyhedsbrev nyhedsbrevet mejl mejlet post posten epost uutiskirje uutiskirjeen uutiskirjettä viesti hírlevél
   hírlevélről zpravodaj рассылка рассылки рассылку письмо розсилки розсилка`);
 const others = words(`
-  hier ici aqui qui tutaj lien klick klicke klicken sie bitte um sich von vom den der die das diese dieser diesen dem im in ihrem ihren ihr deinem dein zu zur zum
+  hier ici aqui qui tutaj lien klick klicke klicken sie bitte um sich von vom den der die das diese dieser diesen dem im in ihrem ihren ihr deinem deine dein zu zur zum
+  jetzt wird werden nicht korrekt richtig angezeigt dargestellt
   als cliquez clic pour vous me se de la le les l cet cette ce mes mon vos votre nos notre dans un une a d jour haz para te tu tus su sus mi mis este esta
   el en los las del clicca per ti il lo i questa questo tuo tua tue nel della dalla al klik voor deze dit je uw u om te onze mijn van het een kliknij aby
   sie z tego tej swoja swoje w mnie clique seu sua no na do da o as os e
@@ -84,7 +85,7 @@ export function isMailAction(text: string): boolean {
 /** Words before "click here" that mean leaving, or a mail that is hard to read. Matched against folded text. */
 const announcements = new RegExp(
   [
-    String.raw`\b(?:newsletter|e-?mails?|mails?|nachrichten) (?:\w+ )?(?:nicht (?:mehr|langer)|keine) (?:\w+ )?(?:erhalten|bekommen|empfangen)`,
+    String.raw`\b(?:newsletter|e-?mails?|mails?|nachrichten) (?:\w+ ){0,2}(?:nicht (?:mehr|langer)|keine) (?:\w+ )?(?:erhalten|bekommen|empfangen)`,
     String.raw`\bkeinen? (?:\w+ )?(?:newsletter|e-?mails?|mails?|nachrichten) (?:\w+ )?(?:erhalten|bekommen|empfangen)`,
     String.raw`\bnicht (?:richtig|korrekt|vollstandig) (?:angezeigt|dargestellt)`,
     String.raw`\bne (?:(?:souhaitez|voulez|desirez) )?plus recevoir|\bs.affiche (?:pas|mal)|\bvoir (?:ce|cet|le) (?:e-?mail|mail|message) en ligne`,

@@ -15,7 +15,7 @@ export type Rules = {
   readonly droppedClasses: readonly string[];
   /** Social networks, dropped with their subdomains. */
   readonly socialHosts: readonly string[];
-  /** Path segments of unsubscribe, preferences and view-in-browser; compared by letters and digits, without a file extension. */
+  /** Path segments of unsubscribe, preferences, view-in-browser, advertising and referrals; compared by letters and digits, without a file extension. */
   readonly droppedSegments: readonly string[];
   /** Whole texts of the same links, and of other actions that newsletters offer. */
   readonly droppedTexts: readonly RegExp[];
@@ -92,6 +92,7 @@ const droppedPages: readonly RegExp[] = [
   /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
   /^refer(?:rals?)?\.[^/]+\.[^/.]+\/./,
   /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
+  /^[^/]+\/api\/v\d\//,
 ];
 
 /** Texts with nothing but marks around them. */
@@ -99,7 +100,7 @@ const whole = (texts: readonly string[]): RegExp => new RegExp(String.raw`^[^\p{
 
 const pointers = [
   '(?:click |go |over |right )?here|this|link|via|\\d+',
-  '(?:klicken sie |klicke )?(?:bitte )?hier(?: klicken)?|cliquez ici|ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|aquí|clicca(?:re)? qui|qui|klik hier',
+  '(?:klicke |(?:klicken )?sie )?(?:bitte )?hier(?: klicken)?|klicken|click|cliquez ici|ici|haz clic(?: aquí)?|(?:pulsa|pincha) aquí|aquí|clicca(?:re)? qui|qui|klik hier',
   '(?:kliknij )?tutaj|(?:clique|clicando) aqui|aqui|здесь|тут|こちら|点击这里|這裡|여기',
 ];
 
@@ -109,7 +110,7 @@ const buttons = [
   `(?:read|learn|see|find out|view|show|discover|watch|listen to|download|get|explore|continue|keep)(?: reading)? (?:more|on|now|all|(?:the |this |full |whole |our )*(?:${things}))(?: (?:here|about it|on .{1,30}))?`,
   '(?:read|continue|keep) (?:on|reading)?',
   '(?:watch|listen|read|see|get it|available) (?:on|at) (?:apple podcasts|spotify|youtube|vimeo|amazon|github|soundcloud|netflix|medium)',
-  'more|source|article|(?:read )?full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website',
+  'more|source|article|(?:read )?full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|online',
   '\\d+ min(?:ute)?s?(?: read)?',
   '(?:get|buy|book|save|reserve) (?:(?:your|my) )?(?:tickets?|(?:a )?(?:seat|place|spot))|(?:buy|book|order|shop|register|download|apply|sign ?up|join)(?: now| here| today)?|sign ?up for free|rsvp',
   '(?:(?:jetzt|hier|alles|(?:ganzen )?artikel|video|podcast) )?(?:weiterlesen|lesen|ansehen|anhören|hören|anmelden|registrieren|bewerben|bestellen|buchen|herunterladen)|lesen sie (?:mehr|weiter|hier)(?: weiter)?',
@@ -131,7 +132,7 @@ export const defaultRules: Rules = {
     'footer',
     'social',
     'unsubscribe',
-    'image-link image2',
+    String.raw`(?:^|\s)image-link(?:\s|$)`,
     'gmail_signature',
     'moz-signature',
     'outlook-mobile-signature',
@@ -144,22 +145,22 @@ export const defaultRules: Rules = {
     preferences emailpreferences mailpreferences preferencecenter preferencescenter managepreferences updatepreferences subscriptionpreferences
     notificationpreferences communicationpreferences managesubscription managesubscriptions emailsettings notificationsettings
     viewinbrowser viewonline browserview webversion webview viewemail viewasawebpage onlineversion webansicht onlineansicht versionenligne versionweb
-    versiononline webversie`),
+    versiononline webversie advertise referral referafriend`),
   droppedTexts: [
     /^(?:please )?(?:click here to |you can )?(?:(?:unsub(?:scribe)?|opt[ -]?out)(?: here| now| instantly| with one click| (?:from|of) (?:\S+ ){0,4}(?:e-?mails?|(?:mailing )?lists?|newsletters?|messages?|communications?))?|unsubscribe (?:from|of) (?:this|these|our|all|the|future) .{1,40})[.!]?$/i,
     new RegExp(
-      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications|details|address)(?: here)?[.!]?$`,
+      `^(?:click here to )?(?:update|manage|change|edit|adjust|set|review)${object} (?:preferences|settings|subscriptions?|options|frequency|profile|account|alerts|notifications|details|address)(?: here)?(?: or unsubscribe(?: here)?)?[.!]?$`,
       'i',
     ),
     /^(?:leave|stop|cancel|pause|mute)(?: receiving| getting)?(?: (?:this|these|the|your|my|all))?(?: (?:email|e-mail|mail|mailing))? (?:lists?|alerts?|e-?mails?|newsletters?|notifications?|subscriptions?)[.!]?$/i,
     /^(?:email|e-mail|mail|newsletter|subscription|notification|communication) (?:preferences|settings)$/i,
     /^(?:email )?(?:preferences?|subscription) cent(?:er|re)$/i,
     /^(?:click here to )?(?:view|read|open|see)(?: (?:this|the|it|as|a|email|e-mail|mail|newsletter|issue|message|post))* (?:in|on|with) (?:your |a |the |my )?(?:web ?)?(?:browser|web|website|app|page)[.!]?$/i,
-    /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message))* (?:online|as (?:a )?web ?page)[.!]?$/i,
+    /^(?:view|read|open|see)(?: (?:this|the|it|email|newsletter|issue|message|post))* (?:online|as (?:a )?web ?page)[.!]?$/i,
     /\b(?:view|read|open|see) (?:this|the|it)(?: (?:email|e-mail|newsletter|message))? in (?:your|a|the) (?:web )?browser[.!]?$/i,
     /^(?:view )?(?:in browser|(?:web|online|browser|html) version)$/i,
     /^(?:(?:track|share|see|check|get)(?: out)? your (?:\w+ )?(?:referrals?|invites?)(?: (?:links?|rewards?|hub|code))?(?: here)?|promote with us|sponsor (?:us|(?:this|an?|our|the next) (?:issue|newsletter)))[.!]?$/i,
-    /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|subscribe(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|refer a friend)$/i,
+    /^(?:advertise(?: with us| here)?|become a (?:member|sponsor)|subscribe(?: now| here| for free)?|(?:forward|share|send) (?:this|it)(?: \w+)? (?:to|with) a friend|(?:refer|invite) (?:a|your) friends?|click to share|confirm (?:your )?subscription|report this e-?mail)[.!]?$/i,
     /^(?:get|download|open in|read in)(?: (?:the|our))?(?: (?:iphone|ipad|ios|android|mobile|free|desktop))* app(?: (?:for|on) (?:ios|android|iphone|ipad|your phone))?[.!]?$/i,
     /^(?:(?:receive|get|follow|read)(?: (?:this|the|our))? \w+ (?:as|by|via|in) )?(?:an? )?rss(?: feed)?[.!]?$/i,
     /^unsubscribe (?:me|from (?:all|everything)|all)[.!]?$|^(?:i )?(?:do(?:n['’]t| not) |no longer )want(?: to (?:receive|get))? (?:these|our|such|any more) (?:e-?mails?|newsletters?|messages?).?$/i,
@@ -172,9 +173,9 @@ export const defaultRules: Rules = {
     /^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
   ],
   senderTexts: [
-    /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
+    /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|conditions d.utilisation|à propos|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
     // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|sign ?up(?: now| here| for free)?|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|published (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|sign ?up(?: now| here| for free)?|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|abonnez-vous|(?:mail|newsletter-?)archiv(?: (?:ansehen|aufrufen|öffnen))?|.{0,40}\bnewslettern? (?:abmelden|abbestellen)|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|publish(?:ed)? (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
   ],
   droppedPhrases: new RegExp(
     [
@@ -191,13 +192,13 @@ export const defaultRules: Rules = {
     ].join('|'),
     'i',
   ),
-  genericTexts: whole([...pointers, ...buttons]),
+  genericTexts: new RegExp(String.raw`^[^\p{L}\p{N}]*$|${whole([...pointers, ...buttons]).source}`, 'iu'),
   pointers: whole(pointers),
   droppedIcons:
     /^(?:(?:follow|find|join|like)(?: us| me)?(?: on)? )?(?:facebook|fb|twitter|tw|x|x ?\(twitter\)|instagram|insta|ig|linkedin|li|in|youtube|yt|pinterest|tiktok|threads|bluesky|mastodon|snapchat|whatsapp|telegram|discord|reddit|rss|website|e-?mail|mail|share)(?:[ -](?:icon|logo|page|profile|link))?$/i,
   logos: /^(?:\S+ ){1,3}logo$/i,
-  ratings: /^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+)?$/u,
-  clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com)$/,
+  ratings: /^(\p{Extended_Pictographic})\uFE0F?(?: ?\1\uFE0F?){2,}(?:\s*\S+){0,4}$|^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+)?$/u,
+  clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com|cleverreach\.com|amxe\.net)$/,
   droppedPages,
   platforms: [medium, substack, ...otherPlatforms],
 };

@@ -70,6 +70,7 @@ function candidateOf(place: Place): Candidate {
     text,
     alt: '',
     isBare: true,
+    isIcon: false,
     isHeading: false,
     heading: '',
     headingUrl: undefined,

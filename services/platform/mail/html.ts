@@ -17,6 +17,8 @@ export type Element = {
   readonly originalHref: string | undefined;
   /** The description of the first visible image within it that has one; of links only. */
   alt: string;
+  /** Whether the visible images within it are icons; absent where it has none; of links only. */
+  isIcon?: boolean;
   /** Whether no reader sees it, nor what is within it. */
   readonly isHidden: boolean;
   /** Whether all that is within it is hidden, too small to be read, or a pixel. */
@@ -115,6 +117,8 @@ const readers = new Map<string, (tag: Tag, value: string) => unknown>([
 ]);
 /** An image of one pixel, or of none; both its width and its height say so. */
 const pixel = /^(?: [01](?:px)?){2}$/i;
+/** An image of at most 48 pixels, by its attributes or its style. */
+const icon = /^(?: (?:[1-3]?\d|4[0-8])(?:px)?){1,2}$|(?:^|;)\s*(?:max-)?width\s*:\s*(?:[1-3]?\d|4[0-8])px/i;
 
 const ignore = () => undefined;
 /** Callbacks that do nothing, for those that are not needed. */
@@ -200,6 +204,11 @@ export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g
 /** An open element; the counts are of what came before it. */
 type Open = { readonly element: Element; readonly isTiny: boolean; readonly seenBefore: number; readonly unseenBefore: number };
 
+function noteImageIn(link: Element, { description, size, style }: Tag): void {
+  link.alt ||= description;
+  link.isIcon = link.isIcon !== false && (icon.test(size) || icon.test(style));
+}
+
 function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
   const styles = createStyles();
   const elements: Element[] = [];
@@ -229,13 +238,13 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
     if (blocks.has(element.name)) append('\n');
   }
 
-  function noteImage({ source, description }: Tag, isSeen: boolean): void {
+  function noteImage(image: Tag, isSeen: boolean): void {
     if (isSeen) seen += 1;
     else hiddenThings += 1;
     if (!isSeen) return;
-    if (source !== undefined) images.push({ at: length, source, description });
+    if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description });
     const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
-    if (link) link.alt ||= description;
+    if (link) noteImageIn(link, image);
   }
 
   const isHiddenBy = (tag: Tag, { isHidden, isStruck }: Style): boolean =>

@@ -123,7 +123,10 @@ describe('the links that extract finds', () => {
     const pixel = (attributes: string) => urlsOf(a(`<img src="p.png" ${attributes}>`, 'https://b.example/open'));
     for (const attributes of ['width="1" height="1"', 'height=0 width=0', 'width="1px" height="1px" alt="A pixel"'])
       expect(pixel(attributes)).to.deep.equal([]);
-    for (const attributes of ['width="600" height="1"', 'width="10" height="10"', '']) expect(pixel(attributes)).to.deep.equal(['https://b.example/open']);
+    for (const attributes of ['width="600" height="1"', 'width="100" height="100"', '']) expect(pixel(attributes)).to.deep.equal(['https://b.example/open']);
+    for (const attributes of ['width="10" height="10"', 'height=24', 'style="border:0; width: 31px"']) expect(pixel(attributes), attributes).to.deep.equal([]);
+    expect(urlsOf(a('<img width="24" src="a.png"><img width="240" src="b.png">'))).to.deep.equal([url]);
+    expect(urlsOf(a('<img width="24" src="a.png">Rice'))).to.deep.equal([url]);
     expect(urlsOf(a('<img width="1" height="1">Rice'))).to.deep.equal([url]);
     expect(urlsOf(a('Rice<img width="1" height="1">'))).to.deep.equal([url]);
     expect(urlsOf(a('<img width="300" height="200"><img width="1" height="1">'))).to.deep.equal([url]);

@@ -23,14 +23,18 @@ describe('links behind a click counter', () => {
       ...['Upgrade to paid', 'Leave a comment', 'Give a gift subscription', 'Powered by beehiiv', 'Sent with Kit', 'One-click unsubscribe', 'Restack'],
       ...['Unsub', 'Update your details', 'Change your address', 'Track your referrals here.', 'Promote with us', 'Sponsor an issue', 'Log in'],
       ...['Browse the full archives', 'Past issues', 'Subscribe to the premium edition', 'Email marketing powered by Mailchimp', 'Revue', 'Read in app'],
-      ...['⭐️⭐️⭐️⭐️⭐️ Nailed it!', '⭐️ Fail', '👍', 'Yes'],
+      ...['⭐️⭐️⭐️⭐️⭐️ Nailed it!', '⭐️ Fail', '👍', 'Yes', '🍚🍚🍚 Well cooked', 'Publish on beehiiv'],
+      ...['Change your preferences or unsubscribe here.', 'View this post online', 'Subscribe here.', 'Report this email', 'Confirm your subscription'],
+      ...['Refer your friends', 'Click to share'],
     ],
     German: [
       ...['Hier klicken, um sich abzumelden', 'Klicken Sie hier, um den Newsletter abzubestellen', 'Wird diese E-Mail nicht richtig dargestellt?'],
       ...['Datenschutzhinweise', 'Kontakt', 'Abmeldelink', 'Newsletter-Einstellungen', 'Profil aktualisieren', 'Diese E-Mail im Browser anzeigen'],
       ...['Wenn Sie keine weiteren E-Mails erhalten möchten, klicken Sie hier', 'Web-Ansicht', 'Newsletter kündigen'],
+      ...['Zur Webseitenansicht', 'Deine E-Mail wird nicht korrekt angezeigt? Im Browser ansehen!', '> Nur vom Reis-Newsletter abmelden'],
+      ...['Benutzerprofil ändern', 'Mailarchiv aufrufen'],
     ],
-    French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité', ...french],
+    French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité', 'Abonnez-vous', 'À propos', ...french],
     Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias', ...spanish],
     Portuguese: ['Ver versão online', 'Política de privacidade', ...portuguese],
     Italian: ['Cancella iscrizione', 'Informativa sulla privacy', ...italian],
@@ -63,6 +67,7 @@ describe('links behind a click counter', () => {
       ...[
         '⭐ The best of the year so far',
         '⭐ Staff pick',
+        '🔥🔥 Hot rice',
         'Update your kitchen',
         'Archives of the sea',
         'Yes, minister',
@@ -187,6 +192,49 @@ describe('stories that come near these rules', () => {
   ])
     it(`have the title of their heading: ${sentence}`, () =>
       expect(titles(`<h2>Rice</h2><p>${sentence.replace('<a>', '<a href="https://rice.example/a">')}</p>`)).to.deep.equal(['Rice']));
+
+  const counter = 'https://click.counter.example/f/a/Zk1_2Q34567890abcdEFG';
+
+  for (const [paragraph, title] of [
+    ['<b>Rice is back in town:</b> It grows again, as farmers tell <a>here</a>.', 'Rice is back in town'],
+    ['<span><strong>Who grows rice</strong><br>Some do. More: <a>Website</a></span>', 'Who grows rice'],
+    ['<b>Who grows rice</b><br>Some do <a>here</a>.<br><b>Who eats it</b><br>All do.', 'Who grows rice'],
+    ['<b>Why it matters:</b> It grows again, as farmers tell <a>here</a>.', 'Of grain'],
+    ['<b>Dear reader,</b><br>It grows again, as farmers tell <a>here</a>.', 'Of grain'],
+    ['<b>Rice is back</b><h3>Who grows it</h3><a>Read more</a>', 'Who grows it'],
+    ['<a>…</a>', 'Of grain'],
+  ] as const)
+    it(`have the title that their paragraph begins with in bold type: ${paragraph}`, () =>
+      expect(titles(`<h2>Of grain</h2><p>${paragraph.replace('<a>', '<a href="https://rice.example/a">')}</p>`)).to.deep.equal([title]));
+
+  it('have no label, greeting or subtitle as their title', () => {
+    const link = '<a href="https://rice.example/a"><img src="p.png"></a>';
+    expect(titles(`<b>Rice is back</b><br>Text.<br><b>In brief:</b><br><b>Dear reader,</b><br>${link}`)).to.deep.equal(['Rice is back']);
+    expect(titles(`<h1>Rice is back</h1><h3 class="subtitle x">For all</h3>${link}`)).to.deep.equal(['Rice is back']);
+  });
+
+  it('are not the picture again that stands above a button or another picture, behind a click counter', () => {
+    const picture = (key: number) => `<p><a href="${counter}${key}"><img src="p.png" width="600"></a></p>`;
+    const button = `<p><a href="${counter}9">Read more</a></p>`;
+    expect(titles(`<h2>Rice</h2>${picture(1)}${button}<h2>Wheat</h2>${picture(2)}${picture(3)}`)).to.deep.equal(['Rice', 'Wheat']);
+    expect(titles(`${picture(1)}<p><a href="${counter}2">The story of rice</a></p>`)).to.deep.equal(['The story of rice']);
+  });
+
+  it('are the post that an icon of its platform leads to', () =>
+    expect(titles('<h1>Rice</h1><a href="https://open.substack.com/pub/jane/p/rice?r=1"><img src="i.png" width="18"></a>')).to.deep.equal(['Rice']));
+
+  it('are no buttons that share the sender’s newsletter', () => {
+    const link = (href: string, text: string) => extract({ ...mail, sender: 'The Rice Road', html: `<a href="${href}">${text}</a>` });
+    expect(link(counter, 'Share The Rice Road')).to.deep.equal([]);
+    for (const page of ['?action=share', 'p/rice?action=restack-comment', 'api/v1/post/react', 'advertise'])
+      expect(link(`https://news.example/${page}`, 'Go')).to.deep.equal([]);
+  });
+
+  for (const sentence of [
+    'Hier <a>klicken</a>, um den Newsletter im Browser zu öffnen.',
+    'Falls Sie unsere E-Mails in Zukunft nicht mehr<br>erhalten möchten, klicken <a>Sie bitte hier</a>.',
+  ])
+    it(`do not include ${sentence}`, () => expect(titles(`<h2>Rice</h2><p>${sentence.replace('<a>', `<a href="${counter}">`)}</p>`)).to.deep.equal([]));
 
   for (const link of [
     '<a href="https://lists.example/unsubscribe">here</a>',
