@@ -226,6 +226,7 @@ const wrappers: readonly Wrapper[] = [
   { at: /\/e\/c\/(eyJ[\w%=-]+)/, target: base64Member('href') }, // Customer.io
   { at: /\/track\/click(?:\/|$)/, target: (_, url) => textAt(textAt(fromBase64(rawValueOf(url, 'p')), 'p') ?? '', 'url') }, // Mandrill
   { at: /^mandrillapp\.com\/track\/click\.php$/, target: parameter('url') },
+  { at: /^[^/]+\/f\/\w+\/[\w~-]+\/AA[\w~-]*\/[\w~-]+$/, target: parameter('target') }, // SparkPost, where the sender has it added
   { at: /\/prod\/link-tracker$/i, target: (_, url) => fromBase64(rawValueOf(url, 'redirectUrl')) }, // ActiveCampaign
   { at: /\.dripemail\d*\.com\/c\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // Drip
   { at: /^mailtrack\.io\/(?:trace\/)?link\//, target: parameter('url') },

@@ -70,6 +70,7 @@ const wrapping: Readonly<Record<string, (url: string) => string>> = {
   'SafeLinks encoded again': (url) => `https://nam12.safelinks.protection.outlook.com/?url=${encode(encode(url))}&data=x`,
   'a publication of Medium': (url) => `https://publication.example/m/global-identity-2?redirectUrl=${encode(url)}`,
   'Facebook’s warning': (url) => `https://www.facebook.com/flx/warn/?u=${encode(url)}`,
+  SparkPost: (url) => `https://click.mail.example/f/a/Zk1-2Q~~/AAAAARA~/xT_8~?target=${encode(url)}`,
   Pocket: (url) => `https://getpocket.com/redirect?url=${encode(url)}&h=x`,
   'Mail.ru': (url) => `https://checklink.mail.ru/proxy?es=x&url=${encode(url)}`,
   Zhihu: (url) => `https://link.zhihu.com/?target=${encode(url)}`,
