@@ -130,13 +130,17 @@ const valueOf = (found: string): number => {
   return word < 0 ? Number(found) : word + 1;
 };
 
+/** `1+ Beds` is the bound of a saved search where another count follows. */
 function countOf(pattern: RegExp, text: string): number | undefined {
-  for (const { index, 1: found = '' } of text.matchAll(pattern)) {
+  let atLeast: number | undefined;
+  for (const { index, 0: all, 1: found = '' } of text.matchAll(pattern)) {
     if (isBound.test(text.slice(Math.max(index - 20, 0), index))) continue;
     const [, before] = countBefore.exec(text.slice(Math.max(index - 60, 0), index)) ?? [];
-    return valueOf(found) + (before === undefined ? 0 : valueOf(before));
+    const value = valueOf(found) + (before === undefined ? 0 : valueOf(before));
+    if (all[found.length] !== '+') return value;
+    atLeast ??= value;
   }
-  return undefined;
+  return atLeast;
 }
 
 /** @param country the end of the portal's host: some words count rooms in one country and bedrooms in another */

@@ -75,4 +75,19 @@ describe('a mail that marks no address', () => {
       expect((await inText(line)).address, line).to.equal('Apt 1, The Elms - Ballsbridge, D04 X285');
     expect((await inText('7 Bath Avenue – Cork – €1,850 pcm – T12 W8K3')).address).to.equal('7 Bath Avenue – Cork T12 W8K3');
   });
+
+  it('takes the address out of a card that is one link, below a badge that is another', async () => {
+    const link = (text: string) => `<a href="${linkTo(1)}">${text}</a>`;
+    const details = '<p>€1,850 per month</p><p>2 bed | 1 bath</p><p>12 Rice Road, Cork</p><p>RiceLets</p>';
+    for (const badge of ['● Active New', 'Coming soon', 'Schedule a tour'])
+      expect((await listingIn(alertMail({ html: `<div>${link(badge)}${link(details)}</div>` }))).address, badge).to.equal('12 Rice Road, Cork');
+    expect((await listingIn(alertMail({ html: `<div>${link('Just reduced')}€1,850 per month ${link('12 Rice Road, Cork')}</div>` }))).address).to.equal(
+      '12 Rice Road, Cork',
+    );
+  });
+
+  it('takes a count with a plus for the bound of a search where another follows', async () => {
+    expect(await inText('Your search: 1+ beds\r\n€1,850 per month\r\n2 bed, 1 bath\r\n12 Rice Road, Cork')).to.include({ beds: 2 });
+    expect(await inText('€1,850 per month\r\n3+ bed house\r\n12 Rice Road, Cork')).to.include({ beds: 3 });
+  });
 });
