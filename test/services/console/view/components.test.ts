@@ -240,6 +240,8 @@ describe('forms', () => {
     expect(rendered).to.include('href="#field-confirm-key-1"').and.include('id="field-confirm-key-1"');
     expect(rendered).to.include('aria-describedby="field-confirm-key-1-hint field-confirm-key-1-fault"');
     for (const id of ['hint', 'fault']) expect(rendered).to.include(`id="field-confirm-key-1-${id}"`);
+    // Screen readers begin at the field, and say why it was refused.
+    expect(rendered).to.match(/<input id="field-confirm-key-1"[^>]* autofocus/);
     expect(text(confirmByName(english, given)))
       .to.include('href="#field-confirm"')
       .and.include('id="field-confirm"');
