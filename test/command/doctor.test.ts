@@ -143,6 +143,8 @@ describe('the doctor', () => {
       'signalbox_relay_deliveries_total{outcome="lost"} 1',
       'signalbox_worker_connected{worker="service",broker="BROKER_URL_1"} 0',
       'signalbox_geocoder_failing_seconds 770.891',
+      'signalbox_mailbox_connected{folder="News"} 0',
+      'signalbox_mailbox_connected{folder="Homes"} 1',
       '',
     ].join('\n');
     expect(gaugeFindings(metrics).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
@@ -150,13 +152,14 @@ describe('the doctor', () => {
       ['own events', 'warning', 'listings could not post the oldest for 61 s'],
       ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
       ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
-      ['changed secrets', 'warning', '2 reads since this process started met a value that was changed in the database past the service: it is not served'],
-      ['tokens of pods', 'warning', '5 questions to the API server since this process started had no usable answer: reads with those tokens were answered 503'],
+      ['changed secrets', 'warning', 'a value was changed in the database past the service: it is not served (refused reads since this process started: 2)'],
+      ['tokens of pods', 'warning', 'the API server gave no usable answer (since this process started: 5): reads with those tokens were answered 503'],
       ['audit', 'wrong', '5001 entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them'],
-      ['audit', 'warning', 'the database refused 3 entries since this process started: only the log has them'],
+      ['audit', 'warning', 'the database refused entries (since this process started: 3): only the log has them'],
       ['lost deliveries', 'warning', '1 since this process started: neither a broker nor the disk took them, only the forge has them'],
       ['worker service', 'warning', 'does not reach a broker connection: what the relay publishes there waits'],
       ['geocoder', 'warning', 'has answered nothing for 771 s'],
+      ['mailbox', 'wrong', 'the folder News is not followed: its mails wait there'],
     ]);
     expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
       'expired secrets',

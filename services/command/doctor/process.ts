@@ -9,7 +9,8 @@ export const processChecks = ({ metricsUrl }: Installation): Check[] =>
 async function lookAtProcess(url: string): Promise<readonly Finding[]> {
   const ask = (path: string) => fetchFrom('metrics', `${url}${path}`).then((response) => response.text());
   const [readiness, metrics] = await Promise.all([ask('/health/ready'), ask('/metrics')]);
-  return [...workerFindings(Readiness.parse(JSON.parse(readiness))), ...gaugeFindings(metrics)];
+  const workers = workerFindings(Readiness.parse(JSON.parse(readiness)));
+  return [...workers, ...gaugeFindings(metrics).filter(({ subject }) => !workers.some((worker) => worker.subject === subject))];
 }
 
 const isService = (name: string) => serviceNames.some((service) => service === name);
@@ -71,6 +72,16 @@ const gauges: Readonly<Record<string, Gauge>> = {
       toDo: `see whether that broker runs: the log of ${worker} says why not`,
     }),
   },
+  // A process that also takes mails by SMTP stays ready without its mailbox.
+  signalbox_mailbox_connected: {
+    isBad: (value) => value === 0,
+    finding: (folder) => ({
+      subject: 'mailbox',
+      state: 'wrong',
+      detail: `the folder ${folder} is not followed: its mails wait there`,
+      toDo: 'correct what the log of mailbox names (following the folder failed); a change on the mail server needs no restart',
+    }),
+  },
   signalbox_secrets_expired: {
     isBad: (value) => value > 0,
     finding: (_label, value) => ({
@@ -85,7 +96,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
     finding: (_label, value) => ({
       subject: 'changed secrets',
       state: 'warning',
-      detail: `${value} reads since this process started met a value that was changed in the database past the service: it is not served`,
+      detail: `a value was changed in the database past the service: it is not served (refused reads since this process started: ${value})`,
       toDo: 'k8s/runbooks/SignalboxSecretTampered.md: the log has the versionId (changed or moved)',
     }),
   },
@@ -94,7 +105,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
     finding: (_label, value) => ({
       subject: 'tokens of pods',
       state: 'warning',
-      detail: `${value} questions to the API server since this process started had no usable answer: reads with those tokens were answered 503`,
+      detail: `the API server gave no usable answer (since this process started: ${value}): reads with those tokens were answered 503`,
       toDo: 'k8s/runbooks/SignalboxTokenReviewsFailing.md: the log has the reason (asking the API server about the token)',
     }),
   },
@@ -112,7 +123,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
     finding: (_label, value) => ({
       subject: 'audit',
       state: 'warning',
-      detail: `the database refused ${value} entries since this process started: only the log has them`,
+      detail: `the database refused entries (since this process started: ${value}): only the log has them`,
       toDo: 'keep its lines (audit entry refused)',
     }),
   },
