@@ -33,7 +33,7 @@ function eventOf(kind: Kind, { before, after, at }: Change, presets: readonly Fi
     type: `listing.${kind}`,
     object: id,
     data: {
-      title: `${titles[kind]}: ${address}`,
+      title: `${titleOf(kind, before, after)}: ${address}`,
       text: `${kind === 'price_changed' && before ? `${rentOf(before)} before, now ` : ''}${facts}.${names === '' ? '' : ` Matches ${names}.`}`,
       url,
       isFailure: false,
@@ -59,6 +59,11 @@ function eventOf(kind: Kind, { before, after, at }: Change, presets: readonly Fi
 }
 
 const titles: Readonly<Record<Kind, string>> = { created: 'New listing', price_changed: 'Other rent', withdrawn: 'Withdrawn' };
+
+function titleOf(kind: Kind, before: Priced | undefined, after: Priced): string {
+  if (kind !== 'price_changed' || before?.currency !== after.currency) return titles[kind];
+  return after.priceMonthly < before.priceMonthly ? 'Lower rent' : 'Higher rent';
+}
 
 type Priced = Pick<Property, 'priceMonthly' | 'currency'>;
 const rentOf = ({ priceMonthly, currency }: Priced) => `${currency} ${priceMonthly.toLocaleString('en', { maximumFractionDigits: 2 })} a month`;

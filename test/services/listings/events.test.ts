@@ -51,6 +51,9 @@ describe('events of listings', () => {
       [1950.5, 1900, false],
       [1950.5, undefined, undefined],
     ]);
+    expect(all.map(({ data }) => data['title'])).to.deep.equal(
+      ['New listing', 'Lower rent', 'Higher rent', 'Withdrawn'].map((what) => `${what}: a Main Street, Dublin 2`),
+    );
     expect(all[0]?.at).to.deep.equal(clock.now);
   });
 
