@@ -51,7 +51,7 @@ function wordsIn(error: unknown): string | undefined {
 function explain(host: string, error: unknown): string {
   const words = wordsIn(error);
   if (!(error instanceof Error && 'authenticationFailed' in error)) return words ?? describeError(error);
-  return `${host} refuses the user or the password${words === undefined ? '' : `: ${words}`}`;
+  return `${host} refuses the user or the password${words === undefined ? '' : `: ${words.replace(/\.$/, '')}`}`;
 }
 
 /** An error whose message is the server's own words. */

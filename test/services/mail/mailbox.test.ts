@@ -160,7 +160,7 @@ describeWith(dovecot, 'a mailbox', () => {
       );
     expect(await failureOf({ Mailbox__Folders: 'Newsletter=digest' })).to.match(/there is no folder 'Newsletter'; there are: .*Newsletters/);
     expect(await takeOnce({ Mailbox__Folders: 'Newsletter=digest' }).catch((error: unknown) => error), 'said once').not.to.have.property('cause');
-    expect(await failureOf({ Mailbox__Password: 'wrong' })).to.match(/^Error: 127\.0\.0\.1 refuses the user or the password/);
+    expect(await failureOf({ Mailbox__Password: 'wrong' })).to.match(/^Error: 127\.0\.0\.1 refuses the user or the password: .*[^.]$/);
   });
 
   it('hands a mail over again when the server dies before it is marked, and follows on when the server is back', async () => {
