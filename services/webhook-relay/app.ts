@@ -181,7 +181,7 @@ function watchUsage(parts: Parts, usage: Usage): void {
 /** Written when nothing can be published, replayed when it can, and cleared of what is old. */
 function startSpool(parts: Parts, publisher: Publisher): { readonly spool: Spool; readonly spooled: Spooled } {
   const { config, connections, database, health, log, replayEveryMs } = parts;
-  const spool = createSpool({ ...parts, directory: config.spoolDirectory });
+  const spool = createSpool({ ...parts, directory: config.spoolDirectory, maxBytes: config.spoolMaxBytes });
   health.addCheck('spool', () => spool.isWritable());
   // Published like any other delivery, with a budget of its own.
   const publish = async (message: Message) => {

@@ -47,6 +47,14 @@ export const settings = {
     default: 4500,
   }),
   spoolDirectory: text('FailedPayloads__Directory', { summary: 'Where deliveries wait that could not be published', default: '.signalbox/spool' }),
+  spoolMaxBytes: optional(
+    integer('FailedPayloads__MaxBytes', {
+      summary:
+        'Most bytes in that folder; further deliveries are answered as with a full disk; default: no limit but its disk. The chart sets nine tenths of `spool.sizeLimit`',
+      min: 65_536,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+  ),
   alertUrl: optional(url('Monitoring__AlertUrl', ['http', 'https'], { summary: 'URL that receives a POST when every connection has reached its limit' })),
   scoringFile: optional(text('Scoring__File', { summary: 'A YAML file that overrides scoring tables' })),
   ownerLogins: list('Scoring__OwnerLogins', { summary: 'Senders that count as owner', default: [] }),

@@ -213,8 +213,15 @@ describeWith(helm, 'the relay', () => {
     expect(container.env).to.deep.include({ name: 'FailedPayloads__Directory', value: '/var/lib/signalbox/spool' });
     expect(container.volumeMounts).to.deep.include({ name: 'spool', mountPath: '/var/lib/signalbox/spool' });
     expect(spec.volumes).to.deep.include({ name: 'spool', emptyDir: { sizeLimit: '1Gi' } });
+    // Kubernetes evicts a pod above that limit, and deletes its spool.
+    const maxBytes = async (sizeLimit: string) => {
+      const { container } = relayOf(await render({ services: { 'webhook-relay': { spool: { sizeLimit } } } }), 'Deployment');
+      return (container.env ?? []).find(({ name }) => name === 'FailedPayloads__MaxBytes')?.value;
+    };
+    expect([await maxBytes('1Gi'), await maxBytes('1.5G'), await maxBytes('100000000')]).to.deep.equal(['966367641', '1350000000', '90000000']);
 
     const manifests = await render(sets.get('a relay with claims'));
+    expect(relayOf(manifests, 'StatefulSet').container.env?.map(({ name }) => name)).not.to.include('FailedPayloads__MaxBytes');
     expect(relayOf(manifests, 'StatefulSet').container.volumeMounts).to.deep.include({ name: 'spool', mountPath: '/var/lib/signalbox/spool' });
     const claims = find(manifests, 'StatefulSet/signalbox-webhook-relay').spec?.volumeClaimTemplates ?? [];
     expect(JSON.stringify(claims)).to.contain('"name":"spool"').and.to.contain('"storageClassName":"fast"');

@@ -11,7 +11,7 @@ import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
 import { corruptText, encodeSpooled, isUnreadable, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
-import { ifThere, listFiles, readCorruption, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
+import { bytesIn, ifThere, listFiles, readCorruption, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };
@@ -24,15 +24,26 @@ const writesAtOnce = 16;
 const forEver = 2 ** 31 - 1;
 /** An answer about readiness holds that long, so that probes of a load balancer do not become load on the disk. */
 const probeHoldsMs = 2000;
+const blockBytes = 4096;
+/** A full folder may have many files, and each refused delivery would count them. */
+const measurementHoldsMs = 5000;
 /** The name of a file that is half written: `<uuid of the process>-<n>.tmp`. */
 const temporaryName = /^[\da-f-]{36}-\d+\.tmp$/;
 
 export type Spool = ReturnType<typeof createSpool>;
 
-type Options = { readonly directory: string; readonly log: Log; readonly clock: () => Date; readonly metrics: Metrics };
+type Options = {
+  readonly directory: string;
+  /** Undefined: as much as the disk takes. */
+  readonly maxBytes?: number | undefined;
+  readonly log: Log;
+  readonly clock: () => Date;
+  readonly metrics: Metrics;
+};
 
-export function createSpool({ directory, log, clock, metrics }: Options) {
+export function createSpool({ directory, maxBytes = Infinity, log, clock, metrics }: Options) {
   const files = createFiles(directory, log);
+  const room = createRoom(directory, maxBytes, clock);
   const ownership = createOwnership(directory, files, log);
   const writing = createSemaphore(writesAtOnce);
   const refusedDirectory = join(directory, 'refused');
@@ -49,7 +60,8 @@ export function createSpool({ directory, log, clock, metrics }: Options) {
       if (!hasSlot) throw new Error('timed out waiting for other writes to the disk');
       const spooledAt = clock();
       const path = join(directory, nameFile(spooledAt, message.id));
-      await files.put(encodeSpooled({ message, reason, spooledAt }), (temporary) => rename(temporary, path));
+      const chunks = encodeSpooled({ message, reason, spooledAt });
+      await room.use(chunks, () => files.put(chunks, (temporary) => rename(temporary, path)));
       await files.sync(message.id);
       count.written();
       log.warn({ id: message.id, bytes: message.body.length, reason }, 'delivery spooled');
@@ -167,6 +179,47 @@ function createFiles(directory: string, log: Log) {
     async removeHalfWritten(): Promise<void> {
       const names = (await readdir(directory)).filter((name) => temporaryName.test(name) && !name.startsWith(ownPrefix));
       for (const name of names) await remove(join(directory, name));
+    },
+  };
+}
+
+/** Begins no write that could take the folder above `maxBytes`: Kubernetes ends a pod above the limit of an emptyDir, and deletes what is in it. */
+function createRoom(directory: string, maxBytes: number, clock: () => Date) {
+  // The bytes that the folder held when it was measured, and all written since. Deletions show at the next measurement.
+  let used = Infinity;
+  let inWork = 0;
+  let measuredAt = -Infinity;
+  let measuring: Promise<void> | undefined;
+
+  async function measure(): Promise<void> {
+    const begun = inWork;
+    used = Infinity; // A write that begins meanwhile waits: it could be in neither number.
+    const found = await bytesIn(directory);
+    used = found + begun;
+    measuredAt = clock().getTime();
+  }
+
+  async function take(bytes: number): Promise<void> {
+    await measuring;
+    if (used + bytes > maxBytes && clock().getTime() - measuredAt >= measurementHoldsMs) {
+      measuring ??= measure().finally(() => (measuring = undefined));
+      await measuring;
+    }
+    if (used + bytes > maxBytes) throw new Error(`the spool may hold ${maxBytes} bytes (FailedPayloads__MaxBytes)`);
+    used += bytes;
+    inWork += bytes;
+  }
+
+  return {
+    async use(chunks: readonly Buffer[], write: () => Promise<void>): Promise<void> {
+      if (maxBytes === Infinity) return write();
+      const bytes = chunks.reduce((sum, { length }) => sum + length, 2 * blockBytes); // its last block, and the folder's own growth
+      await take(bytes);
+      try {
+        await write();
+      } finally {
+        inWork -= bytes;
+      }
     },
   };
 }

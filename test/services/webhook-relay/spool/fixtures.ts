@@ -32,9 +32,9 @@ export function createClock(): () => Date {
   return () => new Date((last = Math.max(last + 1, Date.now())));
 }
 
-export function openSpool(directory: string, log: Log = silentLog) {
+export function openSpool(directory: string, log: Log = silentLog, options: { readonly maxBytes?: number; readonly clock?: () => Date } = {}) {
   const metrics = createMetrics();
-  return { spool: createSpool({ directory, log, clock: createClock(), metrics }), metrics };
+  return { spool: createSpool({ directory, log, clock: createClock(), metrics, ...options }), metrics };
 }
 
 /** @returns the messages, oldest first */

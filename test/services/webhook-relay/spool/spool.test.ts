@@ -10,6 +10,7 @@ import { captureLog } from '../../../platform/captured-log.ts';
 import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createMessage, createTarget, fill, newDirectory, openSpool, startReplica, valueOf } from './fixtures.ts';
+import { bytesIn } from '../../../../services/webhook-relay/spool/folder.ts';
 import type { SpooledDelivery } from '../../../../services/webhook-relay/spool/file-format.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 
@@ -54,6 +55,23 @@ describe('createSpool', () => {
     expect(await Promise.all(writes)).to.not.include(false);
     expect(await spool.pending()).to.have.length(16);
     expect(await valueOf(metrics, 'signalbox_spool_writes_total{outcome="failed"}')).to.equal(1);
+  });
+
+  it('takes what its limit has room for, also at once and after a restart, and again once room was made', async () => {
+    const directory = newDirectory();
+    let now = Date.now();
+    const open = () => openSpool(directory, silentLog, { maxBytes: 256 * 1024, clock: () => new Date(now) }).spool;
+    const write = (spool: Spool) => spool.write({ message: createMessage(Buffer.alloc(40_000)), reason: '' });
+    const spool = open();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => write(spool)));
+    expect(outcomes.filter(Boolean)).to.have.length(5);
+    expect(await spool.pending()).to.have.length(5);
+    const restarted = open();
+    expect(await Promise.all(Array.from({ length: 20 }, () => write(restarted)))).to.include(false);
+    expect(await bytesIn(directory)).to.be.lessThanOrEqual(256 * 1024);
+    for (const file of await spool.pending()) await spool.remove(file);
+    now += 60_000;
+    expect(await write(spool)).to.equal(true);
   });
 
   it('answers false where no directory can be, and counts it', async () => {
