@@ -84,7 +84,7 @@ async function run({ rounds, seconds }: Pace): Promise<readonly BenchRow[]> {
   const paced = (rate: number) => purged((port) => pace({ port, request, connections: 128, seconds, rate }));
   try {
     // Compiled code comes with use: the relay, which has more code than its bound, is a third faster after 30 000 deliveries than after 5 000.
-    await interleaved(4, full(128));
+    await interleaved(10, full(128));
     await interleaved(1, full(128, ports.plainBound));
     const rows: BenchRow[] = [];
     let rate = 0;

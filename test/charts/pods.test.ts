@@ -218,7 +218,7 @@ describeWith(helm, 'the relay', () => {
       const { container } = relayOf(await render({ services: { 'webhook-relay': { spool: { sizeLimit } } } }), 'Deployment');
       return (container.env ?? []).find(({ name }) => name === 'FailedPayloads__MaxBytes')?.value;
     };
-    expect([await maxBytes('1Gi'), await maxBytes('1.5G'), await maxBytes('100000000')]).to.deep.equal(['966367641', '1350000000', '90000000']);
+    expect([await maxBytes('1Gi'), await maxBytes('1.2G'), await maxBytes('100000000')]).to.deep.equal(['966367641', '1080000000', '90000000']);
 
     const manifests = await render(sets.get('a relay with claims'));
     expect(relayOf(manifests, 'StatefulSet').container.env?.map(({ name }) => name)).not.to.include('FailedPayloads__MaxBytes');

@@ -91,6 +91,10 @@ describeWith(helm, 'values.schema.json', () => {
       'services.webhook-relay.workers.service: there is no such worker; there are: none',
     ],
     'a spool of the secrets service': [{ services: { secrets: { spool: {} } } }, 'services.secrets.spool: this service has none'],
+    'a spool beyond the storage of its pod': [
+      { services: { 'webhook-relay': { spool: { sizeLimit: '2Gi' } } } },
+      'services.webhook-relay.spool.sizeLimit must not be above resources.limits.ephemeral-storage (1152Mi)',
+    ],
     'two places of authorities': [{ trustedCA: { secret: 'a', configMap: 'b' } }, 'trustedCA.secret and trustedCA.configMap exclude each other'],
     'keys of no Secret of brokers': [
       { rabbitmq: { enabled: false, external: { keys: ['BROKER_URL_1', 'BROKER_URL_2'] } } },

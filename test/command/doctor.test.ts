@@ -223,7 +223,7 @@ describe('the doctor', () => {
 
   it('judges disks by the share that is free, and connections by those of the server and of the role', () => {
     expect([0.5, 0.1, 0.01].map((share) => diskFinding(share, 1_048_576).state)).to.deep.equal(['ok', 'warning', 'wrong']);
-    expect(diskFinding(0.5, 1_048_576, true).detail).to.equal('50 % is free, 1 MiB, of the disk of the machine: the spool has no volume of its own');
+    expect(diskFinding(0.5, 1_048_576, 'shared').detail).to.equal('50 % is free, 1 MiB, of the disk of the machine: the spool has no volume of its own');
     const server = { version: 180_001, now, used: 20, most: 100, own: 5, ownMost: -1 };
     expect(connectionsFinding(server)).to.include({ state: 'ok', detail: 'Postgres 18 answers; 20 of 100 connections are in use' });
     expect(connectionsFinding({ ...server, used: 95 }).state).to.equal('warning');
@@ -358,6 +358,11 @@ describe('signalbox doctor', () => {
   it('says that the spool is on the disk of the machine where it has no volume', async () => {
     const { find } = await diagnosed({ FailedPayloads__Directory: '/' });
     expect(find('spool disk')).to.have.property('detail').that.contains('of the disk of the machine');
+  });
+
+  it('says how much the spool may still hold, where that is less than the disk has', async () => {
+    const { find } = await diagnosed({ FailedPayloads__MaxBytes: '2097152' });
+    expect(find('spool disk')).to.have.property('detail').that.matches(/^\d+ % is free, [12] MiB of what it may hold \(FailedPayloads__MaxBytes\)$/);
   });
 
   it('says what is wrong beside what is not: a service that is away, a database that refuses, a connection at its limit', async () => {

@@ -70,9 +70,7 @@
 - { name: FailedPayloads__Directory, value: {{ .directory }} }
 {{- if ne $workload.kind "StatefulSet" }}
 {{- /* Above the limit of its emptyDir a pod is evicted, and all that is spooled is gone: the relay stops before. */}}
-{{- $units := dict "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 }}
-{{- $unit := regexFind "[A-Za-z]*$" (toString .sizeLimit) }}
-- { name: FailedPayloads__MaxBytes, value: {{ mulf (trimSuffix $unit (toString .sizeLimit) | float64) (get $units $unit) 0.9 | int64 | quote }} }
+- { name: FailedPayloads__MaxBytes, value: {{ mulf (include "signalbox.bytes" .sizeLimit | float64) 0.9 | int64 | quote }} }
 {{- end }}
 {{- end }}
 {{- with $workload.smtp }}

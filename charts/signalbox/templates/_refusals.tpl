@@ -57,6 +57,13 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The bytes of a quantity of Kubernetes: 1.5Gi */}}
+{{- define "signalbox.bytes" -}}
+{{- $units := dict "" 1 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
+{{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit) -}}
+{{- end -}}
+
 {{/* root, workload */}}
 {{- define "signalbox.refuseWorkload" -}}
 {{- $stopSeconds := add .workload.preStopSeconds 30 -}}
@@ -65,6 +72,12 @@
 {{- end -}}
 {{- if and (eq .workload.kind "StatefulSet") (include "signalbox.isScaled" .workload) -}}
 {{- fail (printf "services.%s: autoscaling and spool.persistence.enabled exclude each other: a pod that is scaled away would leave deliveries on its claim, unpublished until it comes back" .workload.deployable) -}}
+{{- end -}}
+{{- $storage := dig "limits" "ephemeral-storage" "" .workload.resources -}}
+{{- if and .workload.spool $storage (ne .workload.kind "StatefulSet") -}}
+{{- if gt (include "signalbox.bytes" .workload.spool.sizeLimit | float64) (include "signalbox.bytes" $storage | float64) -}}
+{{- fail (printf "%s.spool.sizeLimit must not be above resources.limits.ephemeral-storage (%v), above which Kubernetes evicts the pod with all that is spooled" .workload.path $storage) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -10,12 +10,13 @@ import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
 import { createPool, type Database, statement } from '../../platform/postgres/pool.ts';
 import { settings as digestSettings } from '../../link-digest/config.ts';
 import { settings as relaySettings } from '../../webhook-relay/config.ts';
+import { bytesIn } from '../../webhook-relay/spool/folder.ts';
 import { certificateFinding } from './certificates.ts';
 import { type Check, clockFinding, type Finding, settingFindings } from './finding.ts';
 
-const { environmentFile, spoolDirectory } = relaySettings;
+const { environmentFile, spoolDirectory, spoolMaxBytes } = relaySettings;
 const { redisUrl, brokerUrl } = digestSettings;
-export const serverSettings = { databaseUrl: optional(commonSettings.databaseUrl), redisUrl, environmentFile, spoolDirectory, brokerUrl: optional(brokerUrl) };
+export const serverSettings = { databaseUrl: optional(commonSettings.databaseUrl), redisUrl, environmentFile, spoolDirectory, spoolMaxBytes, brokerUrl: optional(brokerUrl) };
 
 /** @param environment of which each of `serverSettings` can be read */
 export async function serverChecks(environment: Environment): Promise<Check[]> {
@@ -32,7 +33,7 @@ export async function serverChecks(environment: Environment): Promise<Check[]> {
     { subject: 'settings', run: () => Promise.resolve(faults) },
     ...(databaseUrl === undefined ? [] : [{ subject: 'database', run: () => lookAtDatabase(databaseUrl) }]),
     ...secure.map(([subject, url]) => ({ subject, run: async () => [await certificateFinding(subject, url)] })),
-    ...(isGiven(environment, spoolDirectory.name) ? [{ subject: 'spool disk', run: () => lookAtDisk(settings.spoolDirectory) }] : []),
+    ...(isGiven(environment, spoolDirectory.name) ? [{ subject: 'spool disk', run: () => lookAtDisk(settings.spoolDirectory, settings.spoolMaxBytes) }] : []),
   ];
 }
 
@@ -125,7 +126,7 @@ export function connectionsFinding({ version, used, most, own, ownMost }: Server
 
 const leastFree = { warning: 0.15, wrong: 0.05 };
 
-async function lookAtDisk(folder: string): Promise<readonly Finding[]> {
+async function lookAtDisk(folder: string, maxBytes = Infinity): Promise<readonly Finding[]> {
   // A relay makes its folder when it starts.
   if (
     !(await access(folder).then(
@@ -137,13 +138,19 @@ async function lookAtDisk(folder: string): Promise<readonly Finding[]> {
   const [{ bavail, blocks, bsize, files }, root] = await Promise.all([statfs(folder), statfs('/')]);
   // A container's root and an emptyDir are both on the disk of the node.
   const isShared = blocks === root.blocks && files === root.files;
-  return [diskFinding(bavail / Math.max(blocks, 1), bavail * bsize, isShared)];
+  const free = bavail * bsize;
+  const allowed = maxBytes === Infinity ? Infinity : Math.max(0, maxBytes - (await bytesIn(folder)));
+  return [allowed < free ? diskFinding(allowed / maxBytes, allowed, 'allowed') : diskFinding(bavail / Math.max(blocks, 1), free, isShared ? 'shared' : 'own')];
 }
 
-/** @param isShared whether the spool has no volume of its own */
-export function diskFinding(share: number, freeBytes: number, isShared = false): Finding {
-  const free = `${Math.floor(share * 100)} % is free, ${Math.floor(freeBytes / 1_048_576)} MiB`;
-  const detail = isShared ? `${free}, of the disk of the machine: the spool has no volume of its own` : free;
+const rooms = {
+  own: '',
+  shared: ', of the disk of the machine: the spool has no volume of its own',
+  allowed: ` of what it may hold (${spoolMaxBytes.name})`,
+};
+
+export function diskFinding(share: number, freeBytes: number, room: keyof typeof rooms = 'own'): Finding {
+  const detail = `${Math.floor(share * 100)} % is free, ${Math.floor(freeBytes / 1_048_576)} MiB${rooms[room]}`;
   const state = share < leastFree.wrong ? 'wrong' : share < leastFree.warning ? 'warning' : 'ok';
   return { subject: 'spool disk', state, detail, ...(state !== 'ok' && { toDo: 'make room: a full spool loses deliveries while no broker takes them' }) };
 }

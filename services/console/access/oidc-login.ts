@@ -58,7 +58,7 @@ const endRoute = (parts: Parts) =>
     async handle(request) {
       const attempt = readAttempt(request.headers, parts.clock());
       // Two tabs share the cookie, and the later login has it. Once a login has ended, the other tab needs none.
-      const isOfAnotherTab = attempt === undefined || !request.url.includes(stateOf(attempt));
+      const isOfAnotherTab = attempt === undefined || new URLSearchParams(request.url.slice(callbackPath.length)).get('state') !== stateOf(attempt);
       if (isOfAnotherTab && (await parts.sessions.look(request.headers))) return answer(303, null, { Location: '/' });
       if (!attempt) return refuse(parts, request, { refused: 'stale' });
       try {

@@ -4,7 +4,6 @@ import { languages } from '../texts/texts.ts';
 import { type Appearance, densities, type Frame, type Person, themes } from './frame.ts';
 import { icon } from './icons.ts';
 import type { Locale } from './locale.ts';
-import { count } from './texts.ts';
 
 /** Changes of the appearance are posted here, each with the page to come back to. */
 const appearancePath = '/me/appearance';
@@ -16,16 +15,8 @@ type Choices = {
   readonly values: readonly { readonly value: string; readonly label: string }[];
 };
 
-type Further = {
-  readonly path: string;
-  readonly label: string;
-  readonly waiting?: number | undefined;
-  /** The name of the count, if actions in place change it. */
-  readonly counted?: string | undefined;
-};
-
-/** @param further areas that a phone shows here instead of at its bottom */
-export function menu(frame: Frame, person: Person, further: readonly Further[]): VNode {
+/** @param further links of areas that a phone shows here instead of at its bottom */
+export function menu(frame: Frame, person: Person, further: readonly VNode[]): VNode {
   const { locale } = frame;
   const { view } = locale.t;
   return h(
@@ -44,9 +35,7 @@ export function menu(frame: Frame, person: Person, further: readonly Further[]):
       h(
         'ul',
         null,
-        further.map(({ path, label, waiting, counted }) =>
-          h('li', { class: 'narrow' }, h('a', { href: path }, label, ' ', waiting ? count(locale, waiting, { of: counted }) : null)),
-        ),
+        further.map((link) => h('li', { class: 'narrow' }, link)),
         h('li', null, h('a', { href: '/me' }, view.account)),
         person.isAdmin ? h('li', null, h('a', { href: '/admin/users' }, view.people)) : null,
         person.isAdmin ? h('li', null, h('a', { href: '/system/actions' }, locale.t.record.title)) : null,

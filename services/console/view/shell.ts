@@ -117,7 +117,7 @@ function top(frame: Frame, page: Page, person: Person): VNode {
     menu(
       frame,
       person,
-      shown.slice(mostAtBottom).map(({ area, ...entry }) => ({ ...entry, counted: area === page.area ? waitingCount : undefined })),
+      shown.slice(mostAtBottom).map((entry) => areaLink(locale, entry, page.area)),
     ),
   );
 }

@@ -6,7 +6,7 @@ import type { Rules } from './rules.ts';
 import { fold } from './texts.ts';
 
 /** Decides by the address. @param url the identity */
-export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegments, droppedPages, platforms }: Rules): boolean {
+export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegments, droppedPages, droppedQueries, platforms }: Rules): boolean {
   const place = placeOf(url);
   const isHere = (page: RegExp) => page.test(place);
   return (
@@ -14,6 +14,7 @@ export function isNoisePage(url: URL, isOwn: boolean, { socialHosts, droppedSegm
     isDroppedPath(url, isOwn, droppedSegments) ||
     isDroppedHost(url.hostname, droppedSegments) ||
     droppedPages.some(isHere) ||
+    droppedQueries.test(url.search) ||
     platforms.some(({ pages }) => pages.some(isHere))
   );
 }
@@ -45,8 +46,8 @@ const isPost = (url: URL, { platforms }: Rules): boolean => {
 /** Whether its own text tells nothing of the page. */
 export const saysNothing = ({ isBare, text }: Candidate, { genericTexts }: Rules): boolean => isBare || text === '' || genericTexts.test(text);
 
-function isDroppedLine(line: string, isOfMail: boolean, { droppedPhrases }: Rules): boolean {
-  if (droppedPhrases.test(line) && (isOfMail || /\bunsubscribe\b|\bstop receiving\b/i.test(line))) return true;
+function isDroppedLine(line: string, isOfMail: boolean, { droppedPhrases, leaving }: Rules): boolean {
+  if (droppedPhrases.test(line) && (isOfMail || leaving.test(line))) return true;
   const folded = fold(line);
   return isAnnounced(folded) || isMailAction(folded);
 }
@@ -70,7 +71,6 @@ function isDroppedPath({ pathname, search }: URL, isOwn: boolean, droppedSegment
   const segments = pathname.split('/').filter((segment) => segment !== '');
   const last = segments.findLastIndex((segment) => droppedSegments.includes(lettersOf(segment)));
   const [before, following] = [segments[last - 1], segments.slice(last + 1)];
-  if (/[?&]action=(?:share|restack-comment)\b/.test(search)) return true;
   const isPage = !isOwn && search === '' && following.length === 0 && before !== undefined && !kindOfMail.test(before);
   return last >= 0 && !isPage && following.every(follows);
 }

@@ -23,6 +23,8 @@ export type Rules = {
   readonly senderTexts: readonly RegExp[];
   /** Phrases of the same links in the line around a link whose own text is generic. */
   readonly droppedPhrases: RegExp;
+  /** Some of them, which need no address of the mail. */
+  readonly leaving: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
   /** Some of them, which tell only where to click: the line around them says what they do. */
@@ -37,6 +39,8 @@ export type Rules = {
   readonly clickCounters: RegExp;
   /** Pages of services that send mails, profiles on networks that have other pages, buttons that share, referrals. */
   readonly droppedPages: readonly RegExp[];
+  /** Queries of buttons that share. */
+  readonly droppedQueries: RegExp;
   readonly platforms: readonly Platform[];
 };
 
@@ -92,7 +96,8 @@ const droppedPages: readonly RegExp[] = [
   /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
   /^refer(?:rals?)?\.[^/]+\.[^/.]+\/./,
   /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
-  /^[^/]+\/api\/v\d\//,
+  // Buttons of Substack, on the hosts of its authors.
+  /^[^/]+\/api\/v1\/(?:post|comment)s?\//,
 ];
 
 /** Texts with nothing but marks around them. */
@@ -192,6 +197,7 @@ export const defaultRules: Rules = {
     ].join('|'),
     'i',
   ),
+  leaving: /\bunsubscribe\b|\bstop receiving\b/i,
   genericTexts: new RegExp(String.raw`^[^\p{L}\p{N}]*$|${whole([...pointers, ...buttons]).source}`, 'iu'),
   pointers: whole(pointers),
   droppedIcons:
@@ -200,5 +206,6 @@ export const defaultRules: Rules = {
   ratings: /^(\p{Extended_Pictographic})\uFE0F?(?: ?\1\uFE0F?){2,}(?:\s*\S+){0,4}$|^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+)?$/u,
   clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com|cleverreach\.com|amxe\.net)$/,
   droppedPages,
+  droppedQueries: /[?&]action=(?:share|restack-comment)\b/,
   platforms: [medium, substack, ...otherPlatforms],
 };

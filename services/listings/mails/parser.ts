@@ -93,7 +93,7 @@ function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined
 /** The address of a mailbox or of a page. */
 const isOnline = /^(?:\S+@\S+|(?:https?:\/\/|www\.)\S+)$/i;
 /** The text of a button, or of a badge. */
-const isButton =
+const isLabel =
   /^\W*(?:active|coming soon|just listed|for rent|to let|featured|sponsored|schedule|view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|ver|vedi|bekijk|meer)\b[^,\d]*$/i;
 
 /** The address in a line with an eircode, which may hold the rent and other facts too. */
@@ -127,7 +127,7 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   const withEircode = (place: Span) => firstOf(lines(place), (line) => (eircodeIn(line) === undefined ? undefined : addressIn(line)));
   const written = links.map((link) => ({ ...link, label: tidy(text.slice(link.at, link.end)) })).filter(({ label }) => label !== '');
   const texts = written.map(({ label }) => label);
-  const saying = texts.filter((one) => !isButton.test(one) && !hasPrice(one));
+  const saying = texts.filter((one) => !isLabel.test(one) && !hasPrice(one));
   const ofLinks = saying.find((one) => streetWithComma(one) !== undefined) ?? saying[0];
   // A picture, a price and a button are all links in some cards, and the address beside them is none.
   // A mail of text has addresses of pages alone.
