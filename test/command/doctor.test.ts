@@ -355,14 +355,10 @@ describe('signalbox doctor', () => {
       .that.matches(/^BROKER_URL_2 /);
   });
 
-  it('says that the spool is on the disk of the machine where it has no volume', async () => {
-    const { find } = await diagnosed({ FailedPayloads__Directory: '/' });
-    expect(find('spool disk')).to.have.property('detail').that.contains('of the disk of the machine');
-  });
-
-  it('says how much the spool may still hold, where that is less than the disk has', async () => {
-    const { find } = await diagnosed({ FailedPayloads__MaxBytes: '2097152' });
-    expect(find('spool disk')).to.have.property('detail').that.matches(/^\d+ % is free, [12] MiB of what it may hold \(FailedPayloads__MaxBytes\)$/);
+  it('says that the spool is on the disk of the machine where it has no volume, and how much of its limit is left', async () => {
+    expect((await diagnosed({ FailedPayloads__Directory: '/' })).find('spool disk')?.detail).to.contain('of the disk of the machine');
+    const limited = (await diagnosed({ FailedPayloads__MaxBytes: '2097152' })).find('spool disk');
+    expect(limited?.detail).to.match(/^\d+ % is free, [12] MiB of what it may hold \(FailedPayloads__MaxBytes\)$/);
   });
 
   it('says what is wrong beside what is not: a service that is away, a database that refuses, a connection at its limit', async () => {

@@ -16,7 +16,14 @@ import { type Check, clockFinding, type Finding, settingFindings } from './findi
 
 const { environmentFile, spoolDirectory, spoolMaxBytes } = relaySettings;
 const { redisUrl, brokerUrl } = digestSettings;
-export const serverSettings = { databaseUrl: optional(commonSettings.databaseUrl), redisUrl, environmentFile, spoolDirectory, spoolMaxBytes, brokerUrl: optional(brokerUrl) };
+export const serverSettings = {
+  databaseUrl: optional(commonSettings.databaseUrl),
+  redisUrl,
+  environmentFile,
+  spoolDirectory,
+  spoolMaxBytes,
+  brokerUrl: optional(brokerUrl),
+};
 
 /** @param environment of which each of `serverSettings` can be read */
 export async function serverChecks(environment: Environment): Promise<Check[]> {
