@@ -5,12 +5,12 @@ import { readBrokerConnections } from '../../platform/broker/environment.ts';
 import { type Environment, isGiven, readSettings } from '../../platform/config/config.ts';
 import { commonSettings, optional } from '../../platform/config/settings.ts';
 import { codeOf } from '../../platform/errors.ts';
+import { bytesIn } from '../../platform/files.ts';
 import { silentLog } from '../../platform/log.ts';
 import { describeDatabaseFault } from '../../platform/postgres/errors.ts';
 import { createPool, type Database, statement } from '../../platform/postgres/pool.ts';
 import { settings as digestSettings } from '../../link-digest/config.ts';
 import { settings as relaySettings } from '../../webhook-relay/config.ts';
-import { bytesIn } from '../../webhook-relay/spool/folder.ts';
 import { certificateFinding } from './certificates.ts';
 import { type Check, clockFinding, type Finding, settingFindings } from './finding.ts';
 

@@ -1,10 +1,9 @@
 // The files of the spool's folders: written so that they are there after a power cut, listed, and read.
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
-import { hasCode } from '../../platform/errors.ts';
+import { ifThere } from '../../platform/files.ts';
 import { type Corrupt, corruptText, decodeFirstLine, decodeSpooled, parseFileName, type SpooledDelivery, type SpoolFile } from './file-format.ts';
 
 /** A new file, whole and on the disk when this resolves; what a failure leaves behind is the caller's to remove. */
@@ -20,26 +19,9 @@ export async function syncFolder(folder: string): Promise<void> {
   await entry.sync();
 }
 
-/** @returns undefined where nothing is there */
-export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
 /** The spool files of a folder, oldest first; none of one that is not there. */
 export const listFiles = async (folder: string): Promise<SpoolFile[]> =>
   ((await ifThere(readdir(folder))) ?? []).toSorted().flatMap((name) => parseFileName(name) ?? []);
-
-/** The bytes of the disk that a folder takes, with the folders in it. */
-export async function bytesIn(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const name of (await ifThere(readdir(folder, { recursive: true }))) ?? []) bytes += ((await ifThere(lstat(join(folder, name))))?.blocks ?? 0) * 512;
-  return bytes;
-}
 
 /** The first line of a file, without its payload; undefined when it is gone or damaged. */
 export async function readHeader(path: string) {

@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBatcher } from '../../platform/batches.ts';
 import { codeOf } from '../../platform/errors.ts';
+import { bytesIn, ifThere } from '../../platform/files.ts';
 import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -11,7 +12,7 @@ import { createFolderLock } from '../../platform/process/folder-lock.ts';
 import { createSemaphore } from '../../platform/semaphore.ts';
 import { measureSpool } from '../metrics.ts';
 import { corruptText, encodeSpooled, isUnreadable, nameFile, type SpooledDelivery, type SpoolFile, withTries } from './file-format.ts';
-import { bytesIn, ifThere, listFiles, readCorruption, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
+import { listFiles, readCorruption, readHeader, readSpooled, syncFolder, writeDurably } from './folder.ts';
 
 /** Why a spooled delivery is given up, and what a person can do about it: the words of the log. */
 export type Refusal = { readonly reason: string; readonly toDo: string };

@@ -10,7 +10,7 @@ import { captureLog } from '../../../platform/captured-log.ts';
 import { signalGroup, spawnGuarded } from '../../../support/guard.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createMessage, createTarget, fill, newDirectory, openSpool, startReplica, valueOf } from './fixtures.ts';
-import { bytesIn } from '../../../../services/webhook-relay/spool/folder.ts';
+import { bytesIn } from '../../../../services/platform/files.ts';
 import type { SpooledDelivery } from '../../../../services/webhook-relay/spool/file-format.ts';
 import type { Spool } from '../../../../services/webhook-relay/spool/spool.ts';
 
