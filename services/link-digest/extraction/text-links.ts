@@ -74,7 +74,7 @@ function candidateOf(place: Place): Candidate {
     isHeading: false,
     heading: '',
     headingUrl: undefined,
-    line: () => tidy(`${label === '' ? (above.at(-1)?.slice(-300) ?? '') : ''} ${line.text.slice(Math.max(start - 300, 0), end + 100)}`),
+    line: () => tidy(`${label === '' ? lastSentence(above.join(' ')).slice(-300) : label} ${line.text.slice(start, end + 100)}`),
     names: () => namesAround(place, saysSomething ? [] : above),
     isDropped: false,
   };
@@ -103,15 +103,32 @@ function subjectOf(label: string): string {
 }
 
 /** The text before the URL on its line, in Markdown the text in brackets; else the text after it; for a note `[1]`, the text where the note is referred to. */
-function labelOf({ line: { text, urls: all }, nth, found: { start, end }, notes }: Place): string {
+function labelOf({ lines, at, line: { text, urls: all }, nth, found: { start, end }, notes }: Place): string {
   const from = all[nth - 1]?.end ?? 0;
   const before = text.slice(Math.max(from, start - 300), start);
+  const beginning = from === 0 ? beginningOf(lines, at, clean(before)) : '';
   const markdown = /\[([^[\]]{1,300})\]\(\s*<?$/.exec(before)?.[1];
   const note = noteBefore(before);
   if (markdown !== undefined) return tidy(markdown);
   if (notes.has(note)) return notes.get(note)?.label ?? '';
-  const label = subjectOf(clean(before));
+  const label = subjectOf(clean(beginning === '' ? before : lastSentence(`${beginning} ${before.trim()}`)));
   return label === '' && all.length === 1 ? clean(text.slice(end, end + 300)) : label;
+}
+
+const mostOfSentence = 3;
+
+/** The lines above in which the sentence before a URL begins. */
+function beginningOf(lines: readonly Line[], at: number, before: string): string {
+  let beginning = '';
+  for (let above = at - 1, next = before; above >= Math.max(at - mostOfSentence, 0); above -= 1) {
+    const { text = '', urls: found = [] } = lines[above] ?? {};
+    const rest = text.slice(found.at(-1)?.end ?? 0).trim();
+    if (isRule(rest) || !goesOn(rest, next)) break;
+    beginning = `${rest} ${beginning}`.trim();
+    next = rest;
+    if (found.length > 0) break;
+  }
+  return beginning;
 }
 
 const noteBefore = (text: string): string => /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(text)?.[1] ?? '';
@@ -128,7 +145,7 @@ function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
   return notes;
 }
 
-const mostLines = 10;
+const mostLines = 20;
 const isRule = (text: string): boolean => /^[\s\-=_*~#+•.]*$/.test(text.slice(0, 200));
 
 /** The paragraph that ends with the URL; for a URL alone on its line the paragraph above, unless that has a URL of its own. */
@@ -159,8 +176,17 @@ const isNoTitle = (line: string): boolean => /:$|^(?:mon|tues?|wed(?:nes)?|thu(?
 
 function titleOf(block: readonly string[]): string {
   const saying = block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).filter((line) => line !== '');
-  return subjectOf(clean(saying.find((line) => !isNoTitle(line)) ?? saying[0] ?? ''));
+  const from = saying.slice(Math.max(saying.findIndex((line) => !isNoTitle(line)), 0));
+  const end = from.findIndex((line, at) => !goesOn(line, from[at + 1] ?? ''));
+  return subjectOf(clean(end <= 0 ? (from[0] ?? '') : firstSentence(from.slice(0, end + 1).join(' '))));
 }
+
+/** Whether a sentence goes on in the next line, as programs break lines. */
+const goesOn = (line: string, next: string): boolean => next !== '' && !/[.!?:]["'”’)]*$/.test(line) && (/^\p{Ll}/u.test(next) || line.endsWith(','));
+/** "Dr." and "U.S." end none. */
+const sentenceEnd = /(?<=[\p{Ll}\d)\]"”’]{2}[.!?]["'”’)]*)\s+(?=\P{Ll})/u;
+const firstSentence = (text: string): string => text.split(sentenceEnd, 1)[0] ?? '';
+const lastSentence = (text: string): string => text.split(sentenceEnd).at(-1) ?? '';
 
 const mostFollowing = 3;
 
