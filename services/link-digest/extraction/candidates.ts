@@ -6,7 +6,7 @@ export type Candidate = {
   readonly text: string;
   /** The description of its image; empty where it has none. */
   readonly alt: string;
-  /** Whether it is a URL in a text rather than an anchor. */
+  /** Whether it is a URL in a text rather than an anchor with words. */
   readonly isBare: boolean;
   /** Whether it is a small image, and no more. */
   readonly isIcon: boolean;

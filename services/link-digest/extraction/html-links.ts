@@ -3,6 +3,7 @@ import { type Element, type HtmlDocument, isBlock } from '../../platform/mail/ht
 import { namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import type { Rules } from './rules.ts';
+import { linksOfText } from './text-links.ts';
 import { mostRead, tidy } from './texts.ts';
 
 type Anchor = Element & { readonly href: string };
@@ -74,14 +75,15 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const inner = after !== undefined && after.index <= anchor.last ? after : undefined;
   const end = Math.min(anchor.end, page.anchors[place + 1]?.start ?? anchor.end);
   const own = inner ? inner.title : cardTitleOf(page, anchor) || textOf(text, { start: anchor.start, end });
+  const isBare = /^https?:\/\/\S+$/i.test(own);
   const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
   const lead = isTitledByHeading && !inner ? leadOf(page, anchor, before) : undefined;
   const heading = inner ?? lead ?? headingOf(page, anchor, { before, after, isImage: own === '' });
   return {
     foundUrl: anchor.href.trim(),
-    text: own,
+    text: (isBare && titleShown(page, anchor, end)) || own,
     alt: tidy(anchor.alt),
-    isBare: false,
+    isBare,
     isIcon: own === '' && anchor.isIcon === true,
     isHeading: inner !== undefined || (before !== undefined && before.last >= anchor.index),
     heading: heading?.title ?? '',
@@ -93,6 +95,15 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
     },
     isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty || (own === '' && picture.test(anchor.href)),
   };
+}
+
+const mostShown = 1500;
+
+/** A link whose text is an address, as programs make of a written one, has the title that it would have in a text; below headings, where its paragraph has it in a line above. */
+function titleShown({ text, headings, genericTexts }: Page, anchor: Anchor, end: number): string {
+  const from = Math.max(anchor.start - mostShown, headings.length === 0 ? 0 : (blockOf(anchor)?.start ?? 0));
+  const isAlone = text.slice(from, anchor.start).split('\n').at(-1)?.trim() === '';
+  return headings.length === 0 || isAlone ? (linksOfText(text.slice(from, end), genericTexts).at(-1)?.text ?? '') : '';
 }
 
 const mostOfLead = 24;

@@ -44,7 +44,7 @@ const isPost = (url: URL, { platforms }: Rules): boolean => {
 };
 
 /** Whether its own text tells nothing of the page. */
-export const saysNothing = ({ isBare, text }: Candidate, { genericTexts }: Rules): boolean => isBare || text === '' || genericTexts.test(text);
+export const saysNothing = ({ text }: Candidate, { genericTexts }: Rules): boolean => text === '' || genericTexts.test(text);
 
 function isDroppedLine(line: string, isOfMail: boolean, { droppedPhrases, leaving }: Rules): boolean {
   if (droppedPhrases.test(line) && (isOfMail || leaving.test(line))) return true;

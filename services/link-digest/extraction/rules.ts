@@ -115,6 +115,8 @@ const buttons = [
   `(?:read|learn|see|find out|view|show|discover|watch|listen to|download|get|explore|continue|keep)(?: reading)? (?:more|on|now|all|(?:the |this |full |whole |our )*(?:${things}))(?: (?:here|about it|on .{1,30}))?`,
   '(?:read|continue|keep) (?:on|reading)?',
   '(?:watch|listen|read|see|get it|available) (?:on|at) (?:apple podcasts|spotify|youtube|vimeo|amazon|github|soundcloud|netflix|medium)',
+  '(?:article |story |comments? |page )?(?:url|link)|(?:for )?more info(?:rmation)?(?: (?:at|here))?|home ?page|(?:please )?(?:see(?: also)?|go to|visit|at|from)|(?:it.s|is|are) at',
+  '(?:read|see|learn|find out|find|discuss|comment)(?: (?:more|it|them|this(?: story| article)?))? (?:at|on)',
   'more|source|article|(?:read )?full (?:article|story)|details|watch(?: now)?|listen(?: now)?|open|visit|check it out|website|online',
   '\\d+ min(?:ute)?s?(?: read)?',
   '(?:get|buy|book|save|reserve) (?:(?:your|my) )?(?:tickets?|(?:a )?(?:seat|place|spot))|(?:buy|book|order|shop|register|download|apply|sign ?up|join)(?: now| here| today)?|sign ?up for free|rsvp',

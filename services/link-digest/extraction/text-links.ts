@@ -80,7 +80,7 @@ function candidateOf(place: Place): Candidate {
   };
 }
 
-const bullet = /^\s*(?:=>|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/;
+const bullet = /^\s*(?:subject:|betreff:|=>|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/i;
 /** The start of a list item. Dashes are not among them, since a byline may begin with one. */
 const item = /^\s*(?:[*•►▶]|\d{1,3}[.)])\s/;
 const clean = (text: string): string =>
@@ -131,27 +131,35 @@ function beginningOf(lines: readonly Line[], at: number, before: string): string
   return beginning;
 }
 
-const noteBefore = (text: string): string => /^\s*\[(\d{1,3})\]:?\s*<?$/.exec(text)?.[1] ?? '';
+const noteBefore = (text: string): string => /^\s*(?:\[(\d{1,3})\]:?|(\d{1,3})\.)\s*<?$/.exec(text)?.slice(1).join('') ?? '';
 
-/** By note number: the text before the first reference `[1]`, and the byline below it. */
+/** By note number: the text before the first reference `[1]`, or the text that a reference directly before it marks, and the byline below. */
 function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
   const notes = new Map<string, Note>();
   for (const [at, { text }] of lines.entries()) {
-    for (const { index, 1: number = '' } of text.matchAll(/\[(\d{1,3})\](?!:)/g)) {
-      const before = clean(text.slice(Math.max(index - 200, 0), index).replace(/^.*\[\d{1,3}\]/, ''));
-      if (before !== '' && !notes.has(number)) notes.set(number, { label: before, names: namesIn(tidy(lines[at + 1]?.text ?? '')) });
+    for (const { index, 0: reference, 1: number = '' } of text.matchAll(/\[(\d{1,3})\](?!:)/g)) {
+      const before = text.slice(Math.max(index - 200, 0), index).replace(/^.*\[\d{1,3}\]/, '');
+      const marked = /(?:^|[\s("“])$/.test(before) ? (markedBy.exec(text.slice(index + reference.length, index + 100))?.[0] ?? '') : '';
+      const label = clean(marked === '' ? before : marked);
+      if (label !== '' && !notes.has(number)) notes.set(number, { label, names: namesIn(tidy(lines[at + 1]?.text ?? '')) });
     }
   }
   return notes;
 }
+/** As Lynx and converters of HTML write links: `[1]How to cook rice, [2]Beans`. */
+const markedBy = /^(?!https?:)[\p{L}\p{N}"“‘'][^[\],;:!?]*[^[\],;:!?.\s]/u;
 
 const mostLines = 20;
 const isRule = (text: string): boolean => /^[\s\-=_*~#+•.]*$/.test(text.slice(0, 200));
 
-/** The paragraph that ends with the URL; for a URL alone on its line the paragraph above, unless that has a URL of its own. */
+const isOnlyUrl = ({ text, urls: [found] }: Line): boolean => found !== undefined && text.trim() === text.slice(found.start, found.end);
+
+/** The paragraph that ends with the URL, or with several, one below the other; for a URL alone on its line the paragraph above, unless that has a URL of its own. */
 function blockAbove(lines: readonly Line[], at: number): readonly string[] {
+  const first = Math.max(at - mostLines, 0);
+  const sameList = lines.slice(first, at).findLastIndex((line) => !isOnlyUrl(line));
   const block: string[] = [];
-  for (let above = at - 1; above >= Math.max(at - mostLines, 0); above -= 1) {
+  for (let above = first + sameList; above >= first; above -= 1) {
     const { text = '', urls: found = [] } = lines[above] ?? {};
     // In flowed text an item may begin behind the URL of the previous one.
     const rest = text.slice(found.at(-1)?.end ?? 0).replace(/^[)\]>.,]+(?=\s)/, '');
@@ -160,7 +168,7 @@ function blockAbove(lines: readonly Line[], at: number): readonly string[] {
     if (!isRule(text)) block.unshift(text.trim());
     else if (block.length > 0) return [...underlined(lines, above), ...block];
   }
-  return block;
+  return first + sameList < at - 1 && block.every(isNoTitle) ? [] : block;
 }
 
 /** The heading above a line of hyphens of about the same length. */
@@ -171,18 +179,25 @@ function underlined(lines: readonly Line[], at: number): readonly string[] {
   return isHeading ? [text] : [];
 }
 
-/** A line with a date or time, or one that announces the next. */
-const isNoTitle = (line: string): boolean => /:$|^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b.*\d|^\d{1,2}:\d\d\b/i.test(line);
+/** A line with a date or time, a header of a quoted mail, or one that announces the next. */
+const isNoTitle = (line: string): boolean =>
+  /:$|^(?:from|date|sent|to|cc|von|datum|gesendet|an): |^(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b.*\d|^\d{1,2}:\d\d\b/i.test(line);
 
 function titleOf(block: readonly string[]): string {
   const saying = block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).filter((line) => line !== '');
-  const from = saying.slice(Math.max(saying.findIndex((line) => !isNoTitle(line)), 0));
+  const from = saying.slice(
+    Math.max(
+      saying.findIndex((line) => !isNoTitle(line)),
+      0,
+    ),
+  );
   const end = from.findIndex((line, at) => !goesOn(line, from[at + 1] ?? ''));
   return subjectOf(clean(end <= 0 ? (from[0] ?? '') : firstSentence(from.slice(0, end + 1).join(' '))));
 }
 
 /** Whether a sentence goes on in the next line, as programs break lines. */
-const goesOn = (line: string, next: string): boolean => next !== '' && !/[.!?:]["'”’)]*$/.test(line) && (/^\p{Ll}/u.test(next) || line.endsWith(','));
+const goesOn = (line: string, next: string): boolean =>
+  !/[.!?:]["'”’)]*$/.test(line) && !/^by \S+(?: \S+)?$/.test(next) && (/^\p{Ll}/u.test(next) || (line.endsWith(',') && next !== ''));
 /** "Dr." and "U.S." end none. */
 const sentenceEnd = /(?<=[\p{Ll}\d)\]"”’]{2}[.!?]["'”’)]*)\s+(?=\P{Ll})/u;
 const firstSentence = (text: string): string => text.split(sentenceEnd, 1)[0] ?? '';
