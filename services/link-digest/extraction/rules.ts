@@ -94,6 +94,7 @@ const droppedPages: readonly RegExp[] = [
   /^(?:www\.)?(?:threads\.(?:net|com)|tiktok\.com|(?:[\w-]+\.)*(?:mastodon|mstdn)\.[\w.-]+|fosstodon\.org|hachyderm\.io|infosec\.exchange)\/@[^/]+$/,
   /^(?:www\.)?threads\.(?:net|com)\/intent\/post$/,
   /^news\.ycombinator\.com\/submitlink$|^(?:www\.|old\.)?reddit\.com\/submit$|^(?:api\.whatsapp\.com\/send|wa\.me|t\.me\/share)(?:\/|$)/,
+  /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/alerts(?:\/|$)|^scholar\.google\.(?:com?\.)?[a-z]{2,3}\/(?:scholar_(?:alerts|share)|citations)$|^subscribe\.wordpress\.com$/,
   /^refer(?:rals?)?\.[^/]+\.[^/.]+\/./,
   /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
   // Buttons of Substack, on the hosts of its authors.

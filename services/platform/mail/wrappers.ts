@@ -151,6 +151,8 @@ const wrappers: readonly Wrapper[] = [
   { at: /^substack\.com\/redirect\/\d+\/([\w-]+)/i, target: base64Member('e') },
   { at: /^open\.substack\.com\/pub\/([\w-]+)\/p\/([\w-]+)$/, target: ([, name = '', post = '']) => `https://${name}.substack.com/p/${post}` },
   { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
+  { at: /^scholar\.google\.(?:com?\.)?[a-z]{2,3}\/scholar_url$/, target: parameter('url') },
+  { at: /^public-api\.wordpress\.com\/bar$/, target: parameter('redirect_to') }, // mails of WordPress about posts
   { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
   { at: /^(?:www\.)?bing\.com\/ck\/a$/, target: (_, url) => fromBase64(rawValueOf(url, 'u').replace(/^a1/, '')) },
   { at: /^r\.search\.yahoo\.com\/.*\/RU=([^/]+)/, target: percentEncoded },

@@ -27,6 +27,8 @@ const wrapping: Readonly<Record<string, (url: string) => string>> = {
   'Medium’s login': (url) => `https://medium.com/m/global-identity-2?redirectUrl=${encode(url)}`,
   Substack: (url) => `https://substack.com/redirect/2/${json({ e: url, p: 1 })}.c2lnbmF0dXJl?j=x`,
   Google: (url) => `https://www.google.com/url?q=${encode(url)}&sa=D`,
+  'Google Scholar': (url) => `https://scholar.google.ie/scholar_url?url=${encode(url)}&hl=en&sa=X`,
+  WordPress: (url) => `https://public-api.wordpress.com/bar/?stat=x&redirect_to=${encode(url)}&sr=1`,
   'Google of a country': (url) => `https://www.google.co.uk/url?sa=t&url=${encode(url)}&usg=x`,
   YouTube: (url) => `https://www.youtube.com/redirect?event=video&q=${encode(url)}`,
   Facebook: (url) => `https://l.facebook.com/l.php?u=${encode(url)}&h=AT0`,

@@ -148,13 +148,20 @@ describe('pages that are no reading', () => {
     ...['www.mailchimp.com/email-referral/?aid=1', 'kit.com/?ref=x', 'www.brevo.com?utm_source=logo', 'buttondown.com/rice/archive/', 'buttondown.email/rice'],
     ...['bsky.app/profile/rice.example', 'bsky.app/intent/compose?text=x', 'www.threads.net/@rice', 'mastodon.social/@rice', 'www.tiktok.com/@rice'],
     ...['news.ycombinator.com/submitlink?u=x', 'www.reddit.com/submit?url=x', 'wa.me/?text=x', 'refer.rice.example/abc/8', 'hub.sparklp.co/sub_1/8'],
-    ...['unsubscribe.rice.example/x5', 'preferences.rice.example/x5'],
+    ...['unsubscribe.rice.example/x5', 'preferences.rice.example/x5', 'subscribe.wordpress.com/?key=x'],
+    ...['www.google.com/alerts/feedback?ffu=x', 'www.google.de/alerts?s=x', 'scholar.google.com/scholar_alerts?view_op=x', 'scholar.google.ie/citations?x=y'],
   ];
   for (const page of left) it(`are left out: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.deep.equal([]));
 
   const kept = [
     ...['mailchimp.com/resources/rice', 'buttondown.com/rice/archive/how-to', 'bsky.app/profile/rice.example/post/3k', 'mastodon.social/@rice/1'],
-    ...['www.tiktok.com/@rice/video/7', 'news.ycombinator.com/item?id=1', 'www.reddit.com/r/rice', 'preferences.example/x5'],
+    ...[
+      'www.tiktok.com/@rice/video/7',
+      'news.ycombinator.com/item?id=1',
+      'www.reddit.com/r/rice',
+      'preferences.example/x5',
+      'scholar.google.com/scholar?q=rice',
+    ],
   ];
   for (const page of kept) it(`are kept: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.have.length(1));
 
