@@ -113,7 +113,7 @@ const pointers = [
 const things =
   'article|story|post|piece|thing|essay|interview|review|report|paper|pdf|book|study|guide|recipe|data|video|film|trailer|talk|slides|episode|podcast|thread|job|event|website|site|project';
 const buttons = [
-  `(?:read|learn|see|find out|view|show|discover|watch|listen to|download|get|explore|continue|keep)(?: reading)? (?:more|on|now|all|(?:the |this |full |whole |our )*(?:${things}))(?: (?:here|about it|on .{1,30}))?`,
+  `(?:read|learn|see|find out|view|show|discover|watch|listen to|download|get|explore|continue|keep)(?: reading)? (?:more|on|now|all|(?:the |this |full |whole |our )*(?:${things}))(?: (?:here|about it|of this (?:post|article|entry)|on .{1,30}))?`,
   '(?:read|continue|keep) (?:on|reading)?',
   '(?:watch|listen|read|see|get it|available) (?:on|at) (?:apple podcasts|spotify|youtube|vimeo|amazon|github|soundcloud|netflix|medium)',
   '(?:article |story |comments? |page )?(?:url|link)|(?:for )?more info(?:rmation)?(?: (?:at|here))?|home ?page|(?:please )?(?:see(?: also)?|go to|visit|at|from)|(?:it.s|is|are) at',

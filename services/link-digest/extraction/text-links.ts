@@ -80,9 +80,9 @@ function candidateOf(place: Place): Candidate {
   };
 }
 
-const bullet = /^\s*(?:subject:|betreff:|=>|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/i;
+const bullet = /^\s*(?:(?:subject|betreff|title|titel):|=>|[■□◆◇●○▼★☆]+|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/i;
 /** The start of a list item. Dashes are not among them, since a byline may begin with one. */
-const item = /^\s*(?:[*•►▶]|\d{1,3}[.)])\s/;
+const item = /^\s*(?:(?:[*•►▶]|\d{1,3}[.)])\s|[■□◆◇●○▼★☆])/;
 const clean = (text: string): string =>
   withoutEmphasis(tidy(text).replace(/[\s:|<([–—→»-]+$/, ''))
     .replace(bullet, '')
@@ -185,12 +185,9 @@ const isNoTitle = (line: string): boolean =>
 
 function titleOf(block: readonly string[]): string {
   const saying = block.map((line) => (namesIn(tidy(line)).length === 0 ? line : beforeByline(tidy(line)))).filter((line) => line !== '');
-  const from = saying.slice(
-    Math.max(
-      saying.findIndex((line) => !isNoTitle(line)),
-      0,
-    ),
-  );
+  const named = saying.findIndex((line) => /^(?:title|titel): /i.test(line));
+  const plain = saying.findIndex((line) => !isNoTitle(line));
+  const from = saying.slice(Math.max(named < 0 ? plain : named, 0));
   const end = from.findIndex((line, at) => !goesOn(line, from[at + 1] ?? ''));
   return subjectOf(clean(end <= 0 ? (from[0] ?? '') : firstSentence(from.slice(0, end + 1).join(' '))));
 }

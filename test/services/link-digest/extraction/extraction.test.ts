@@ -273,7 +273,7 @@ describe('the title that extract finds', () => {
     expect(titleOf(a('<h2>How to cook rice</h2><p>Slowly.</p>'))).to.equal('How to cook rice');
   });
 
-  for (const text of ['Read more', 'here', 'Continue reading →', 'Weiterlesen', 'Lire la suite', 'Leer más', '5 min read', url]) {
+  for (const text of ['Read more', 'Read more of this post', 'here', 'Continue reading →', 'Weiterlesen', 'Lire la suite', 'Leer más', '5 min read', url]) {
     it(`is the heading where the text is “${text}”`, () => expect(titleOf(`<h2>Rice</h2><p>Words. ${a(text)}</p>`)).to.equal('Rice'));
   }
 

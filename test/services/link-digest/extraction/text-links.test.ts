@@ -58,6 +58,8 @@ describe('the links that extract finds in a mail of text', () => {
     ['a line above the word URL', `How to cook rice\nSlowly.\nURL: ${url}`],
     ['notes before the words that they mark', `Read [1]how to cook rice, slowly, and [2]beans.\n\n 1. ${url}`, 'how to cook rice'],
     ['the subject of a quoted mail', `From: Jane Doe\nSubject: How to cook rice\n\n${url}`],
+    ['a field that is its title', `rice:0815\nDate: Tue, 2 Jan 2024\nTitle: How to cook rice\nAuthors: Jane Doe\n${url}`],
+    ['a line with a mark of Japanese lists', `【レシピ】\n■How to cook rice\n${url}`],
     ['nothing but the URL', url, 'how-to-cook-rice'],
   ] as const;
   for (const [name, text, title = 'How to cook rice'] of tables) it(`have a title of ${name}`, () => expect(inText(text).at(-1)).to.deep.equal([url, title]));
