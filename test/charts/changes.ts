@@ -94,6 +94,7 @@ const changes: Readonly<Record<string, Change>> = {
   'defaults.dnsPolicy': { to: 'Default' },
   'defaults.dnsConfig': { to: { options: [{ name: 'ndots', value: '2' }] } },
   extraObjects: { to: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine' } }] },
+  'services.webhook-relay.spool.sizeLimit': { to: '512Mi' },
   'services.webhook-relay.spool.persistence.accessModes': { to: ['ReadWriteMany'] },
   'services.webhook-relay.spool.persistence.retentionPolicy': { to: { whenScaled: 'Delete' } },
   'postgres.persistence.accessModes': { to: ['ReadWriteMany'] },

@@ -21,7 +21,7 @@ const fill = (links: number) => `
   from generate_series(1, ${links / 10}) n;
   insert into links (id, url, url_sha256, title, status, first_seen, last_seen, newsletter_count, message_count, priority_score, scored_at, decided_at)
   select case when n = 1 then '${someId}'::uuid else gen_random_uuid() end, 'https://host' || n % ${links / 50} || '.example/articles/' || n, sha256(n::text::bytea),
-    'On ' || md5(n::text) || case when n % ${wordsAt(links)} = 7 then ' in Zanzibar' else ' and caches' end, status, at, at, 1, 1, 1 + n * 7919 % 900 / 100.0, now() + interval '1 day',
+    'On ' || md5(n::text) || case when n % ${wordsAt(links)} = 7 then ' in Zanzibar' else ' and caches' end, status, at, at, 1, 1, 1 + n % 900 * 7919 % 900 / 100.0, now() + interval '1 day',
     case when status <> 'Awaiting' then at end
   from (
     select n, now() - n * interval '10 minutes' as at,
