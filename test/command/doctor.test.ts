@@ -1,6 +1,6 @@
 // The findings of the doctor, and its words.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:tls';
@@ -15,7 +15,7 @@ import { clockFinding, type Finding, withoutRightClocks } from '../../services/c
 import { notificationFindings } from '../../services/command/doctor/notifications.ts';
 import { gaugeFindings, workerFindings } from '../../services/command/doctor/process.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
-import { differenceOf } from '../../services/command/doctor/services.ts';
+import { differenceOf, remedies } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
 import { adminToken, newApplication, putSecret, secretValue, useService } from '../services/secrets/service.ts';
 import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
@@ -56,19 +56,17 @@ describe('the doctor', () => {
       .and.match(/^wrong {4}settings {2}BROKER_URL_2 must /m);
   });
 
-  it('leaves what a broker does not say out of the sum of messages', () => {
+  it('says of no queue that it is well while one is unknown', () => {
     const queue = { queue: 'forge', messages: 3, inWork: 0, consumers: 1, oldestAt: null, oldestSeconds: null };
     const silent = { ...queue, messages: null, inWork: null, consumers: null };
     const others = [
       { ...silent, broker: 'BROKER_URL_2' },
       { ...silent, broker: 'BROKER_URL_2', queue: 'forge.dead' },
     ];
-    const unknown = { subject: 'queues', state: 'unknown', detail: 'BROKER_URL_2 did not say within 1 s what waits' };
-    expect(queueFindings([{ ...queue, broker: 'BROKER_URL_1' }, ...others])).to.deep.equal([
-      unknown,
-      { subject: 'queues', state: 'ok', detail: '3 messages wait in those that are known' },
-    ]);
-    expect(queueFindings(others)).to.deep.equal([unknown]);
+    const unknown = { subject: 'queues', state: 'unknown', detail: 'BROKER_URL_2 did not say within 1 s what waits in forge, forge.dead' };
+    const known = { ...queue, broker: 'BROKER_URL_1' };
+    expect(queueFindings([known])).to.deep.equal([{ subject: 'queues', state: 'ok', detail: '3 messages wait' }]);
+    expect(queueFindings([known, ...others])).to.deep.equal([unknown]);
   });
 
   it('takes a queue without a consumer for wrong once a worker on a schedule should have taken from it', () => {
@@ -145,6 +143,10 @@ describe('the doctor', () => {
       'signalbox_geocoder_failing_seconds 770.891',
       'signalbox_mailbox_connected{folder="News"} 0',
       'signalbox_mailbox_connected{folder="Homes"} 1',
+      'signalbox_mail_mails_total{door="imap",target="digest",outcome="taken"} 9',
+      'signalbox_mail_mails_total{door="imap",target="digest",outcome="refused"} 0',
+      'signalbox_mail_mails_total{door="smtp",target="digest",outcome="refused"} 5',
+      'signalbox_mail_mails_total{door="smtp",target="digest",outcome="unavailable"} 2',
       '',
     ].join('\n');
     expect(gaugeFindings(metrics).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
@@ -160,6 +162,8 @@ describe('the doctor', () => {
       ['worker service', 'warning', 'does not reach a broker connection: what the relay publishes there waits'],
       ['geocoder', 'warning', 'has answered nothing for 771 s'],
       ['mailbox', 'wrong', 'the folder News is not followed: its mails wait there'],
+      ['mails', 'warning', 'by smtp, refused for good (since this process started: 5)'],
+      ['mails', 'warning', 'by smtp, not taken at a try, and tried again (since this process started: 2)'],
     ]);
     expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
       'expired secrets',
@@ -167,7 +171,17 @@ describe('the doctor', () => {
       'tokens of pods',
       'audit',
       'lost deliveries',
+      'mails',
+      'mails',
+      'mails',
     ]);
+  });
+
+  it('has a remedy for checks of readiness that there are, by their names', () => {
+    const added = readdirSync('services', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => [...readFileSync(join('services', name), 'utf8').matchAll(/addCheck\('([^']+)'/g)].map(([, name]) => name));
+    expect([...added, 'stopping']).to.include.members(Object.keys(remedies));
   });
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {

@@ -79,18 +79,22 @@ const longWaitSeconds = 600;
 
 export function queueFindings(queues: readonly Queue[]): readonly Finding[] {
   const known = queues.filter(({ messages }) => messages !== null);
-  const silent = new Set(queues.filter(({ messages }) => messages === null).map(({ broker }) => broker));
-  const unknown = [...silent].map((broker): Finding => ({ subject: 'queues', state: 'unknown', detail: `${broker} did not say within 1 s what waits` }));
+  const silent = Map.groupBy(
+    queues.filter(({ messages }) => messages === null),
+    ({ broker }) => broker,
+  );
+  const unknown = [...silent].map(([broker, some]): Finding => {
+    const names = some.map(({ queue }) => queue).join(', ');
+    return { subject: 'queues', state: 'unknown', detail: `${broker} did not say within 1 s what waits in ${names}` };
+  });
   const faults = known.flatMap((queue): Finding[] => {
     const detail = faultOf(queue);
     const isStuck = !isDead(queue.queue) && (queue.oldestSeconds ?? 0) > longWaitSeconds;
     return detail === undefined ? [] : [{ subject: 'queues', state: isStuck ? 'wrong' : 'warning', detail }];
   });
   const waiting = known.reduce((sum, { messages }) => sum + (messages ?? 0), 0);
-  const well: Finding[] =
-    faults.length > 0 || known.length === 0
-      ? []
-      : [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait${silent.size > 0 ? ' in those that are known' : ''}` }];
+  const isWell = faults.length === 0 && unknown.length === 0;
+  const well: Finding[] = isWell ? [{ subject: 'queues', state: 'ok', detail: `${numberText(waiting)} messages wait` }] : [];
   return [...unknown, ...faults, ...well];
 }
 

@@ -31,7 +31,13 @@ export function workerFindings({ checks }: Readiness): readonly Finding[] {
     }));
 }
 
-type Gauge = { readonly isBad: (value: number, label: string) => boolean; readonly finding: (label: string, value: number) => Finding };
+/** `label` is the value of the first label, `labels` all of them as they stand. */
+type Gauge = {
+  readonly isBad: (value: number, label: string, labels: string) => boolean;
+  readonly finding: (label: string, value: number, labels: string) => Finding;
+};
+
+const isRefused = (labels: string) => labels.includes('outcome="refused"');
 
 const lateSeconds = 60;
 
@@ -80,6 +86,17 @@ const gauges: Readonly<Record<string, Gauge>> = {
       state: 'wrong',
       detail: `the folder ${folder} is not followed: its mails wait there`,
       toDo: 'correct what the log of mailbox names (following the folder failed); a change on the mail server needs no restart',
+    }),
+  },
+  signalbox_mail_mails_total: {
+    isBad: (value, _door, labels) => value > 0 && !labels.includes('outcome="taken"'),
+    finding: (door, value, labels) => ({
+      subject: 'mails',
+      state: 'warning',
+      detail: `by ${door}, ${isRefused(labels) ? 'refused for good' : 'not taken at a try, and tried again'} (since this process started: ${value})`,
+      toDo: isRefused(labels)
+        ? 'k8s/runbooks/SignalboxMailsRefused.md: the log has the reason (mail refused)'
+        : 'see whether the service that the log names runs (mail unavailable)',
     }),
   },
   signalbox_secrets_expired: {
@@ -149,11 +166,13 @@ const gauges: Readonly<Record<string, Gauge>> = {
 
 /** @param metrics in the text format of Prometheus */
 export function gaugeFindings(metrics: string): readonly Finding[] {
-  const found = [...metrics.matchAll(/^(\w+)(?:\{\w+="([^"]*)"[^\n]*\})? (\S+)$/gm)].flatMap(([, name = '', label = '', text = '']): Finding[] => {
-    const gauge = gauges[name];
-    const value = Number(text);
-    return gauge?.isBad(value, label) ? [gauge.finding(label, value)] : [];
-  });
+  const found = [...metrics.matchAll(/^(\w+)(?:\{(\w+="([^"]*)"[^\n]*)\})? (\S+)$/gm)].flatMap(
+    ([, name = '', labels = '', label = '', text = '']): Finding[] => {
+      const gauge = gauges[name];
+      const value = Number(text);
+      return gauge?.isBad(value, label, labels) ? [gauge.finding(label, value, labels)] : [];
+    },
+  );
   // A gauge of two parts of a process says the same twice.
   return [...new Map(found.map((finding) => [finding.subject + finding.detail, finding])).values()];
 }

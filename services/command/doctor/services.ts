@@ -57,13 +57,14 @@ export function differenceOf(date: number, asked: number, answered: number): num
   return date + 999 < asked ? date + 999 - asked : 0;
 }
 
-const remedies: Readonly<Record<string, string>> = {
+/** By the name of the check in `/health/ready`. */
+export const remedies: Readonly<Record<string, string>> = {
   schema: 'see whether Postgres runs, then read the log of `signalbox migrate` (in a cluster of the Job migrate): it brings the schema to this release',
   database: 'see whether Postgres runs, has connections left and room on its volume',
-  spool: 'make room on the volume of the spool, or give each relay a folder of its own',
+  spool: 'see whether the volume of the spool answers and has room, and give each relay a folder of its own',
   brokers: 'wait some seconds: a relay that starts waits for its broker connections',
   'master keys': 'mend Encryption__MasterKeys as the detail says, from the copy of the credentials, and restart the service',
-  geocoding: 'see whether the worker geocoding runs: in a cluster its CronJob must not be suspended',
+  'geocoding worker': 'see whether the worker geocoding runs, and what its log says: in a cluster its CronJob must not be suspended',
   stopping: 'the service is being stopped; ask again',
 };
 
