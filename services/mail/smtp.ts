@@ -52,7 +52,7 @@ async function readCertificate({ certificateFile, keyFile }: SmtpParts['config']
   return pair;
 }
 
-/** @returns what settles a mail: it rejects with a Refusal when no service has it */
+/** `receive` rejects with a Refusal when no service has the mail. */
 function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: SmtpParts) {
   const memory = createBodyMemory(mailsInMemory * maxMailBytes, maxMailBytes);
 
@@ -78,11 +78,20 @@ function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: S
 
   const targetsOf = ({ envelope }: SMTPServerSession) => [...new Set(envelope.rcptTo.flatMap(({ address }) => targetOf(recipients, address) ?? []))];
 
-  function refuseLarge(session: SMTPServerSession): never {
+  function refuseLarge({ remoteAddress: client }: SMTPServerSession, to: readonly Target[]): Refusal {
     const reason = `it is larger than ${maxMailBytes} bytes`;
-    for (const target of targetsOf(session)) ingest.refuse(target, 'smtp', reason);
-    log.warn({ client: session.remoteAddress, reason }, 'mail refused');
-    throw new Refusal(552, `5.3.4 The mail is larger than ${maxMailBytes} bytes`);
+    for (const target of to) ingest.refuse(target, 'smtp', reason);
+    log.warn({ client, reason }, 'mail refused');
+    return new Refusal(552, `5.3.4 The mail is larger than ${maxMailBytes} bytes`);
+  }
+
+  /** @returns why the recipient is refused; a size that is announced (RFC 1870) counts once it is known for whom */
+  function refusalOf(address: string, session: SMTPServerSession): Refusal | null {
+    const target = targetOf(recipients, address);
+    if (target === undefined) return new Refusal(550, '5.1.1 There is no such recipient here');
+    const { mailFrom } = session.envelope;
+    const announced = mailFrom && mailFrom.args ? Number(mailFrom.args['SIZE'] ?? 0) : 0;
+    return announced > maxMailBytes ? refuseLarge(session, [target]) : null;
   }
 
   async function deliver(raw: Buffer, session: SMTPServerSession): Promise<void> {
@@ -93,17 +102,19 @@ function createReceiver({ config: { recipients, maxMailBytes }, ingest, log }: S
     if (outcomes.every(({ kind }) => kind === 'refused')) throw new Refusal(554, '5.6.0 The mail cannot be read');
   }
 
-  return async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> => {
+  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
     let isStalled = false;
     const body = memory.open(() => (isStalled = true));
     try {
       const raw = await read(stream, body, () => isStalled);
-      if (raw === undefined) refuseLarge(session);
-      else await deliver(raw, session);
+      if (raw === undefined) throw refuseLarge(session, targetsOf(session));
+      await deliver(raw, session);
     } finally {
       body.release();
     }
-  };
+  }
+
+  return { receive, refusalOf };
 }
 
 /** One client gets half of the connections: a stranger who holds his own open shuts out no other sender. */
@@ -130,14 +141,16 @@ function createShares(maxConnections: number) {
 export async function startSmtp(parts: SmtpParts) {
   const { config, log } = parts;
   const { protocol, hostname, port: portText } = new URL(config.listen);
-  const receive = createReceiver(parts);
+  const { receive, refusalOf } = createReceiver(parts);
   const shares = createShares(config.maxConnections);
   let certificate = await readCertificate(config);
   const server = new SMTPServer({
     lmtp: protocol === 'lmtp:',
     secure: protocol === 'smtps:',
     ...certificate,
+    // With the number a mail server gives up by itself, and nothing here counts what was too large for it.
     size: config.maxMailBytes,
+    hideSize: true,
     maxClients: config.maxConnections,
     maxRecipients,
     socketTimeout: idleMs,
@@ -148,8 +161,7 @@ export async function startSmtp(parts: SmtpParts) {
     logger: false,
     onConnect: (session, callback) => callback(shares.enter(session) ? null : new Refusal(421, '4.7.0 Too many connections from this address, come later')),
     onClose: (session) => shares.leave(session),
-    onRcptTo: ({ address }, _session, callback) =>
-      callback(targetOf(config.recipients, address) === undefined ? new Refusal(550, '5.1.1 There is no such recipient here') : null),
+    onRcptTo: ({ address }, session, callback) => callback(refusalOf(address, session)),
     onData: (stream, session, callback) =>
       void receive(stream, session).then(
         () => callback(),

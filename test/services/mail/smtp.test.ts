@@ -125,7 +125,9 @@ describe('mails by SMTP', () => {
     expect(await send(port, { to: ['news@in.example.org'], raw })).to.match(/^552 /);
     const unannounced = await talk(port, ['EHLO x', 'MAIL FROM:<a@b.example>', 'RCPT TO:<news@in.example.org>', 'DATA', `${raw}.`, 'QUIT']);
     expect(unannounced.at(-2)).to.match(/^552 /);
-    expect(await metrics.text()).to.contain('signalbox_mail_mails_total{door="smtp",target="digest",outcome="refused"} 2');
+    const announced = await talk(port, ['EHLO x', 'MAIL FROM:<a@b.example> SIZE=5000', 'RCPT TO:<news@in.example.org>', 'QUIT']);
+    expect(announced.at(-2)).to.match(/^552 /);
+    expect(await metrics.text()).to.contain('signalbox_mail_mails_total{door="smtp",target="digest",outcome="refused"} 3');
     expect(sink.handed).to.have.length(0);
   });
 
