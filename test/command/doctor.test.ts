@@ -1,6 +1,6 @@
 // The findings of the doctor, and its words.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:tls';
@@ -13,9 +13,8 @@ import { fetchFrom, Refused } from '../../services/command/installation.ts';
 import { doctor, findingsOf, textOf } from '../../services/command/doctor/doctor.ts';
 import { clockFinding, type Finding, withoutRightClocks } from '../../services/command/doctor/finding.ts';
 import { notificationFindings } from '../../services/command/doctor/notifications.ts';
-import { gaugeFindings, workerFindings } from '../../services/command/doctor/process.ts';
 import { connectionsFinding, diskFinding } from '../../services/command/doctor/servers.ts';
-import { differenceOf, remedies } from '../../services/command/doctor/services.ts';
+import { differenceOf } from '../../services/command/doctor/services.ts';
 import type { HealthReport } from '../../services/webhook-relay/contract.ts';
 import { adminToken, newApplication, putSecret, secretValue, useService } from '../services/secrets/service.ts';
 import { deliver, migrations, startRelay, type TestRelay } from '../services/webhook-relay/relay.ts';
@@ -114,74 +113,6 @@ describe('the doctor', () => {
     expect(connectionFindings([blocked])[0])
       .to.have.property('toDo')
       .that.contains('alarms');
-  });
-
-  it('names workers of its own process that are not ready, and what waits there', () => {
-    const checks = { 'secrets.schema': { ok: false }, 'listings geocoding.database': { ok: true }, 'mailbox.mailbox': { ok: false, detail: 'News: refused' } };
-    expect(workerFindings({ status: 'unready', checks }).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
-      ['mailbox', 'wrong', 'not ready: mailbox: News: refused'],
-    ]);
-    const metrics = [
-      '# TYPE signalbox_notification_rules_current gauge',
-      'signalbox_notification_rules_current{part="api"} 0',
-      'signalbox_notification_rules_current{part="worker"} 0',
-      'signalbox_own_events_oldest_seconds{deployable="listings"} 61.2',
-      'signalbox_own_events_oldest_seconds{deployable="secrets"} 60',
-      'signalbox_digest_broker_connected 0',
-      'signalbox_secrets_expired 1',
-      'signalbox_secrets_reads_total{outcome="refused"} 2',
-      'signalbox_secrets_reads_total{outcome="done"} 9',
-      'signalbox_secrets_token_reviews_total{outcome="accepted"} 8',
-      'signalbox_secrets_token_reviews_total{outcome="refused"} 6',
-      'signalbox_secrets_token_reviews_total{outcome="failed"} 5',
-      'signalbox_secrets_token_reviews_total{outcome="keys-failed"} 0',
-      'signalbox_secrets_audit_waiting 5001',
-      'signalbox_secrets_audit_lost_total 3',
-      'signalbox_relay_deliveries_total{outcome="spooled"} 4',
-      'signalbox_relay_deliveries_total{outcome="lost"} 1',
-      'signalbox_worker_connected{worker="service",broker="BROKER_URL_1"} 0',
-      'signalbox_geocoder_failing_seconds 770.891',
-      'signalbox_mailbox_connected{folder="News"} 0',
-      'signalbox_mailbox_connected{folder="Homes"} 1',
-      'signalbox_mail_mails_total{door="imap",target="digest",outcome="taken"} 9',
-      'signalbox_mail_mails_total{door="imap",target="digest",outcome="refused"} 0',
-      'signalbox_mail_mails_total{door="smtp",target="digest",outcome="refused"} 5',
-      'signalbox_mail_mails_total{door="smtp",target="digest",outcome="unavailable"} 2',
-      '',
-    ].join('\n');
-    expect(gaugeFindings(metrics).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
-      ['notifications', 'warning', 'the file of rules was changed and has faults: the rules before it stay in use'],
-      ['own events', 'warning', 'listings could not post the oldest for 61 s'],
-      ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
-      ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
-      ['changed secrets', 'warning', 'a value was changed in the database past the service: it is not served (refused reads since this process started: 2)'],
-      ['tokens of pods', 'warning', 'the API server gave no usable answer (since this process started: 5): reads with those tokens were answered 503'],
-      ['audit', 'wrong', '5001 entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them'],
-      ['audit', 'warning', 'the database refused entries (since this process started: 3): only the log has them'],
-      ['lost deliveries', 'warning', '1 since this process started: neither a broker nor the disk took them, only the forge has them'],
-      ['worker service', 'warning', 'does not reach a broker connection: what the relay publishes there waits'],
-      ['geocoder', 'warning', 'has answered nothing for 771 s'],
-      ['mailbox', 'wrong', 'the folder News is not followed: its mails wait there'],
-      ['mails', 'warning', 'by smtp, refused for good (since this process started: 5)'],
-      ['mails', 'warning', 'by smtp, not taken at a try, and tried again (since this process started: 2)'],
-    ]);
-    expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
-      'expired secrets',
-      'changed secrets',
-      'tokens of pods',
-      'audit',
-      'lost deliveries',
-      'mails',
-      'mails',
-      'mails',
-    ]);
-  });
-
-  it('has a remedy for checks of readiness that there are, by their names', () => {
-    const added = readdirSync('services', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .flatMap((name) => [...readFileSync(join('services', name), 'utf8').matchAll(/addCheck\('([^']+)'/g)].map(([, name]) => name));
-    expect([...added, 'stopping']).to.include.members(Object.keys(remedies));
   });
 
   it('takes a question that fails or gets no answer for wrong, and nothing else with it', async () => {
