@@ -1,6 +1,6 @@
 // `signalbox serve`, `signalbox worker` and `signalbox operator`: a process that runs until a signal stops it. Loaded only for these commands.
 import { deployables } from './deployables.ts';
-import { type Environment, readAll, readSettings } from '../platform/config/config.ts';
+import { ConfigError, type Environment, readAll, readSettings } from '../platform/config/config.ts';
 import { commonSettings, processSettings } from '../platform/config/settings.ts';
 import { createLog } from '../platform/log.ts';
 import { createMetrics } from '../platform/metrics.ts';
@@ -50,9 +50,22 @@ type WorkOptions = {
   readonly loop?: true;
   /** Seconds, for one job. */
   readonly wait?: number;
+  /** The folder that the settings came from. */
+  readonly data?: string;
 };
 
-export async function work(call: ProcessCall, name: string, { loop, wait = 0 }: WorkOptions): Promise<void> {
+/** Names the option that gives a laptop's settings, where one is missing. */
+function nameDataOption(error: unknown): never {
+  if (!(error instanceof ConfigError) || !error.faults.some((fault) => fault.endsWith('is required and not set'))) throw error;
+  throw new ConfigError([...error.faults, 'beside `npm start`, --data .signalbox gives its settings']);
+}
+
+export async function work(call: ProcessCall, name: string, { data, ...options }: WorkOptions): Promise<void> {
+  const working = workBy(call, name, options);
+  await (data === undefined ? working.catch(nameDataOption) : working);
+}
+
+async function workBy(call: ProcessCall, name: string, { loop, wait = 0 }: WorkOptions): Promise<void> {
   const { worker, migrations } = await deployables.loadWorker(name);
   const { read, start } = worker;
   if (loop) return run(call, [{ name, read, start }], 'worker');

@@ -53,6 +53,7 @@ describe('signalbox worker', () => {
     const faults = await refusalOf(['worker', 'service'], { LOG_LEVEL: 'loud', BROKER_URL_1: 'hunter2' });
     expect(faults.slice(0, 2)).to.deep.equal([levels, 'DATABASE_URL is required and not set']);
     expect(faults[2]).to.match(/^BROKER_URL_1 /);
+    expect(faults.at(-1)).to.contain('--data .signalbox');
   });
 
   it('refuses to wait before a loop, which waits by itself', async () => {
