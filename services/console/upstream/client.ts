@@ -72,7 +72,7 @@ export type Upstream = ReturnType<typeof createUpstream>;
 export type Asked = ReturnType<Upstream['for']>;
 
 export function createUpstream(parts: UpstreamParts) {
-  const { service } = parts;
+  const { service, url } = parts;
   const ask = createAsk(parts);
   const { readAs, readText, textOf, bytesOf } = createReaders(service);
   /** The last answer of each path with its entity tag. */
@@ -93,6 +93,8 @@ export function createUpstream(parts: UpstreamParts) {
     service,
     for: (behalf: Behalf) => ({
       service,
+      /** The service's address as this console has it, for commands that people run. */
+      url: url.replace(/\/+$/, ''),
       /** The body of an answer. @throws Problem of `Problems`, or 400 with the faults that the service found */
       async get<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<AnswerOf<S>> {
         return readAs(contract, await ask(behalf, { path, query }));

@@ -30,7 +30,7 @@ const list = page({
     const { links } = locale.t;
     const { data: items, next } = await ask('digest').get('/api/newsletters', Page(NewsletterItem), { ...query, limit: pageRows });
     const isRefused = query.status === 'rejected';
-    const nothing = empty(isRefused ? links.noneRefused : links.noNewsletters);
+    const nothing = empty(isRefused ? links.noneRefused : { ...links.noNewsletters, command: sending(ask('digest').url) });
     return {
       title: links.newsletters,
       body: [
@@ -48,6 +48,10 @@ const list = page({
     };
   },
 });
+
+/** The token comes from the environment of the shell; of several the first. */
+const sending = (url: string) =>
+  `curl -sS --data-binary @newsletter.eml -H 'Content-Type: message/rfc822' -H "X-Ingest-Token: \${Ingest__Token%%,*}" '${url}/api/ingest/email'`;
 
 const columns = (locale: Locale) =>
   [

@@ -6,6 +6,7 @@ import { isActive, SecretVersion } from '../../../secrets/management/contract.ts
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, type Refilled, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
+import { copyable } from '../../view/details.ts';
 import { confirmByName, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
 import { actionButton, actionsFor, actionsFormElement, rowList } from '../../view/lists.ts';
@@ -61,6 +62,7 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
         actions: actionsOf(locale, names, isEditor),
       }),
       h('div', { class: 'columns' }, h('div', { class: 'apart' }, lists), forms),
+      copyable(locale, readingCommand(api.url, name, kept), { label: secrets.readIt, isFolded: true }),
       readsPart(visit, reads),
       may(area, 'admin')
         ? confirmByName(locale, {
@@ -74,6 +76,13 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
       actionsFormElement(),
     ],
   };
+}
+
+/** In the first environment with a value. It holds no key: that comes from the environment of the shell. */
+function readingCommand(url: string, name: string, kept: readonly Kept[]): string {
+  const { slug = 'local' } = kept.find(({ versions }) => versions.length > 0) ?? kept[0] ?? {};
+  const path = pathOf`/api/consumer/secrets/${name}?environment=${slug}`.replaceAll("'", '%27');
+  return `curl -sS '${url}${path}' -H "X-Api-Key: $SIGNALBOX_APPLICATION_KEY"`;
 }
 
 async function keptOf(api: ReturnType<Visit['ask']>, { app, secret }: SecretNames): Promise<readonly Kept[]> {

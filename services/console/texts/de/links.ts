@@ -58,8 +58,8 @@ export const links: Texts['links'] = {
   noAuthors: 'Es ist kein Autor bekannt.',
   empty: {
     title: 'Keine Links warten',
-    text: 'Links kommen aus Newslettern: Schicken Sie einen an den Link-Digest, oder lassen Sie ihn ein Postfach lesen.',
-    command: 'signalbox worker mailbox',
+    text: 'Links kommen aus Newslettern.',
+    link: { href: '/newsletters', label: 'Den ersten Newsletter schicken' },
   },
   emptyStatus: { title: 'Hier ist noch kein Link' },
   perDay: 'Links pro Tag',
@@ -77,8 +77,7 @@ export const links: Texts['links'] = {
   untitled: 'Ohne Betreff',
   noNewsletters: {
     title: 'Noch keine Newsletter',
-    text: 'Schicken Sie einen an den Link-Digest, oder lassen Sie ihn ein Postfach lesen.',
-    command: 'signalbox worker mailbox',
+    text: 'Speichern Sie einen in einem Mailprogramm als newsletter.eml, und schicken Sie ihn. Ingest__Token steht in .signalbox/credentials.env, auf einem Cluster im Secret des Release. Um stattdessen einem Postfach zu folgen, setzen Sie Mailbox__Url und Mailbox__Folders.',
   },
   noneRefused: { title: 'Keine Mail wurde abgelehnt' },
   mail: 'Die Mail',

@@ -57,8 +57,8 @@ export const links = {
   noAuthors: 'No author is known.',
   empty: {
     title: 'No links are waiting',
-    text: 'Links come from newsletters: send one to the link digest, or let it read a mailbox.',
-    command: 'signalbox worker mailbox',
+    text: 'Links come from newsletters.',
+    link: { href: '/newsletters', label: 'Send the first newsletter' },
   },
   emptyStatus: { title: 'No links here yet' },
   perDay: 'Links per day',
@@ -74,7 +74,10 @@ export const links = {
   refused: 'Refused',
   reason: 'Reason',
   untitled: 'Without a subject',
-  noNewsletters: { title: 'No newsletters yet', text: 'Send one to the link digest, or let it read a mailbox.', command: 'signalbox worker mailbox' },
+  noNewsletters: {
+    title: 'No newsletters yet',
+    text: 'Save one as newsletter.eml from a mail program, and send it. Ingest__Token is in .signalbox/credentials.env, on a cluster in the Secret of the release. To follow a mailbox instead, set Mailbox__Url and Mailbox__Folders.',
+  },
   noneRefused: { title: 'No mail was refused' },
   mail: 'The mail',
   readMail: 'Read the mail',

@@ -104,6 +104,14 @@ describe('console links', () => {
       .and.to.include('No links are waiting');
   });
 
+  it('says how the first newsletter is sent, at the address of the digest', async () => {
+    const browser = await console.loggedIn();
+    expect((await browser.get('/links')).text).to.include('href="/newsletters">Send the first newsletter');
+    expect((await browser.get('/newsletters')).text)
+      .to.match(/--data-binary @newsletter\.eml .*X-Ingest-Token: \$\{Ingest__Token%%,\*\}/)
+      .and.to.match(/http:\/\/127\.0\.0\.1:\d+\/api\/ingest\/email'/);
+  });
+
   it('decides on several, and takes that back', async () => {
     const urls = ['https://blog.example/1', 'https://blog.example/2', 'https://blog.example/3'];
     await store(urls.map((one) => link(one)));

@@ -88,6 +88,15 @@ describe('console secrets', () => {
     });
   });
 
+  describe('GET /secrets/{app}/{secret}', () => {
+    it('has the command that reads it, in an environment with a value and without a key', async () => {
+      await put("it's/db", { environmentSlug: 'production' });
+      const { text } = await (await console.loggedIn()).get(at("/it's%2Fdb"));
+      const path = '/api/consumer/secrets/it%27s%2Fdb?environment=production';
+      expect(text).to.include(`${path}'`).and.to.include('X-Api-Key: $SIGNALBOX_APPLICATION_KEY');
+    });
+  });
+
   describe('GET /secrets/{app}', () => {
     it('shows each secret in each environment: version, age, expiry and last read', async () => {
       await put('db', { expiresAt: inDays(5) });
