@@ -1,4 +1,4 @@
-// What the doctor finds on the metrics port of its process, and its remedies for checks of readiness.
+// Findings of the doctor on the metrics port of its process, and its remedies for checks of readiness.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
