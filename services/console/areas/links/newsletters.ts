@@ -7,7 +7,7 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { ById, page, pageRows, resource } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { detailList } from '../../view/details.ts';
+import { copyable, detailList } from '../../view/details.ts';
 import { chips } from '../../view/filters.ts';
 import { icon } from '../../view/icons.ts';
 import { actionsFormElement, rowLink, table } from '../../view/lists.ts';
@@ -30,7 +30,9 @@ const list = page({
     const { links } = locale.t;
     const { data: items, next } = await ask('digest').get('/api/newsletters', Page(NewsletterItem), { ...query, limit: pageRows });
     const isRefused = query.status === 'rejected';
-    const nothing = empty(isRefused ? links.noneRefused : { ...links.noNewsletters, command: sending(ask('digest').url) });
+    const nothing = isRefused
+      ? empty(links.noneRefused)
+      : [empty(links.noNewsletters), copyable(locale, sending(ask('digest').url), { label: links.sendNewsletter })];
     return {
       title: links.newsletters,
       body: [

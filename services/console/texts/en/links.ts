@@ -78,6 +78,7 @@ export const links = {
     title: 'No newsletters yet',
     text: 'Save one as newsletter.eml from a mail program, and send it. Ingest__Token is in .signalbox/credentials.env, on a cluster in the Secret of the release. To follow a mailbox instead, set Mailbox__Url and Mailbox__Folders.',
   },
+  sendNewsletter: 'Sends newsletter.eml',
   noneRefused: { title: 'No mail was refused' },
   mail: 'The mail',
   readMail: 'Read the mail',
