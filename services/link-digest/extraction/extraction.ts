@@ -97,7 +97,7 @@ export function extract(mail: ParsedMail, rules: Rules = defaultRules): readonly
     titled.add(heading);
     return isUntitled;
   };
-  return kept.filter((one) => !isUntitledPicture(one)).map((one, nth) => linkOf(one, rules, nth === 0 ? mail.subject : null));
+  return kept.filter((one) => !isUntitledPicture(one)).map((one) => linkOf(one, rules));
 }
 
 /** The name of the sender, where it is his logo or the button that shares his newsletter. */
@@ -151,17 +151,11 @@ function candidatesOf({ html, text }: ParsedMail, rules: Rules): readonly Candid
   return linksOfText(isBlank && document ? document.text : (text ?? ''), rules.genericTexts);
 }
 
-/** @param subject of the mail whose first link it is */
-function linkOf(found: Found, rules: Rules, subject: string | null): FoundLink {
-  const {
-    target: { identity, url },
-    candidates,
-  } = found;
-  const isBare = candidates.every((candidate) => candidate.isBare);
+function linkOf({ target: { identity, url }, candidates }: Found, rules: Rules): FoundLink {
   return {
     url: identity,
     foundUrl: tidyUrl(candidates[0]?.foundUrl ?? identity),
-    title: cutTitle(titleOf(found, rules, isBare && subject !== null ? tidy(subject.replace(forwarded, '')) : '')),
+    title: cutTitle(titleOf(url, candidates, rules)),
     authors: authorsOf(url, namesOf(candidates), rules),
   };
 }
@@ -176,16 +170,13 @@ function namesOf(candidates: readonly Candidate[]): readonly string[] {
 
 const tidyUrl = (url: string): string => url.toWellFormed().replaceAll('\0', '');
 
-const forwarded = /^(?:(?:re|fwd?|wg|aw|tr|rv)\s*: *)+/i;
-
-/** A heading, else a text that is not generic, else the nearest heading, else the subject, else any text, else the last segment of the URL, else its host. */
-function titleOf({ target: { url }, candidates }: Found, { genericTexts }: Rules, subject: string): string {
+/** A heading, else a text that is not generic, else the nearest heading, else any text, else the last segment of the URL, else its host. */
+function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: Rules): string {
   const saying = candidates.filter(({ text }) => text !== '' && !genericTexts.test(text) && !/^https?:\/\/\S*$/i.test(text));
   const titles = [
     saying.find(({ isHeading }) => isHeading)?.text,
     saying[0]?.text,
     candidates.find(({ heading }) => heading !== '')?.heading,
-    subject,
     candidates.find(({ text }) => text !== '')?.text,
     tidy(decode(url.pathname.split('/').at(-1) ?? '')),
   ];
