@@ -3,7 +3,7 @@ import { silentLog } from '../../services/platform/log.ts';
 import { migrate } from '../../services/platform/postgres/migrations.ts';
 import { migrations, schema } from '../services/webhook-intake/intake-database.ts';
 import { startPostgres, unsafe } from '../support/postgres.ts';
-import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
+import { type Bench, compare, interleaved, type Pace, type Tell } from './support/bench.ts';
 import { dashboardPaths, fillDashboard } from './support/dashboard-data.ts';
 import { startService } from './support/programs.ts';
 import { needWrk, runWrk } from './support/wrk.ts';
@@ -25,7 +25,7 @@ async function startSide(count: number) {
   };
 }
 
-async function run({ rounds, seconds }: Pace) {
+async function run({ rounds, seconds }: Pace, tell: Tell) {
   needWrk();
   const [many, few] = [await startSide(events.ours), await startSide(events.bound)];
   try {
@@ -33,7 +33,9 @@ async function run({ rounds, seconds }: Pace) {
     for (const [measure, path] of Object.entries(dashboardPaths)) {
       const side = (port: number) => () => runWrk({ port, request: { path, headers: { authorization: `token ${token}` } }, connections, seconds });
       const measured = await interleaved(rounds, { ours: side(many.port), bound: side(few.port) });
-      rows.push(compare(measured, ({ perSecond }) => perSecond, { measure, unit: '1/s', goal: { atLeast: 0.5 } }));
+      const row = compare(measured, ({ perSecond }) => perSecond, { measure, unit: '1/s', goal: { atLeast: 0.5 } });
+      tell(row);
+      rows.push(row);
     }
     return rows;
   } finally {

@@ -6,7 +6,7 @@ import { apiKey, migrations as bookmarkMigrations } from '../services/bookmarks/
 import { token as listingsToken } from '../services/listings/service.ts';
 import { migrations, schema } from '../services/webhook-intake/intake-database.ts';
 import { type PostgresServer, startPostgres, unsafe } from '../support/postgres.ts';
-import { type Bench, compare, interleaved, type Pace } from './support/bench.ts';
+import { type Bench, compare, interleaved, type Pace, type Tell } from './support/bench.ts';
 import { fillBookmarks, multiplyBookmarks } from './support/bookmarks-data.ts';
 import { dashboardPaths, fillDashboard } from './support/dashboard-data.ts';
 import { digestHeaders, digestPaths, digestSettings, fillDigest } from './support/digest-data.ts';
@@ -111,7 +111,7 @@ async function startSide({ service: name, settings, fill }: Growing, rows: numbe
   };
 }
 
-async function measure(growing: Growing, { rounds, seconds }: Pace, factor: number) {
+async function measure(growing: Growing, { rounds, seconds }: Pace, { factor, tell }: { readonly factor: number; readonly tell: Tell }) {
   const [many, few] = [await startSide(growing, growing.rows * factor), await startSide(growing, growing.rows)];
   try {
     const rows = [];
@@ -119,7 +119,9 @@ async function measure(growing: Growing, { rounds, seconds }: Pace, factor: numb
       const side = (port: number) => async () =>
         1000 / (await runWrk({ port, request: { path, headers: growing.headers }, connections: 1, seconds })).perSecond;
       const measured = await interleaved(rounds, { ours: side(many.port), bound: side(few.port) });
-      rows.push(compare(measured, (ms) => ms, { measure: `${name}, ${growing.rows * factor} to ${growing.rows}`, unit: 'ms', goal }));
+      const row = compare(measured, (ms) => ms, { measure: `${name}, ${growing.rows * factor} to ${growing.rows}`, unit: 'ms', goal });
+      tell(row);
+      rows.push(row);
     }
     return rows;
   } finally {
@@ -128,11 +130,12 @@ async function measure(growing: Growing, { rounds, seconds }: Pace, factor: numb
   }
 }
 
-async function run(pace: Pace) {
+async function run(pace: Pace, tell: Tell) {
   needWrk();
   const rows = [];
   // The edit loop has no minutes to fill tables.
-  for (const growing of all) rows.push(...(await measure(growing, { ...pace, seconds: 1 }, pace.seconds === 1 ? times / 10 : times)));
+  const factor = pace.seconds === 1 ? times / 10 : times;
+  for (const growing of all) rows.push(...(await measure(growing, { ...pace, seconds: 1 }, { factor, tell })));
   return rows;
 }
 

@@ -6,7 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { closeAll } from '../support/end-of-run.ts';
-import { type Bench, toTable } from './support/bench.ts';
+import { type Bench, toLine, toTable } from './support/bench.ts';
 
 const names = (await readdir(import.meta.dirname)).filter((file) => file.endsWith('.ts') && file !== 'main.ts').map((file) => file.slice(0, -3));
 const { values, positionals: wanted } = parseArgs({
@@ -24,7 +24,7 @@ try {
   for (const name of wanted.length > 0 ? wanted : names) {
     const { bench } = (await import(`./${name}.ts`)) as { readonly bench: Bench }; // every file in this folder exports one
     process.stdout.write(`\n${name}: ${bench.summary}; median of ${pace.rounds} rounds\n`);
-    const rows = await bench.run(pace);
+    const rows = await bench.run(pace, (row) => process.stderr.write(toLine(row)));
     process.stdout.write(toTable(rows));
     if (rows.some(({ isMet }) => !isMet)) process.exitCode = 1;
   }

@@ -17,9 +17,12 @@ export type Pace = {
   readonly seconds: number;
 };
 
+export type Tell = (row: BenchRow) => void;
+
 export type Bench = {
   readonly summary: string;
-  readonly run: (pace: Pace) => Promise<readonly BenchRow[]>;
+  /** @param tell is given each row as it is measured, by benches that take many minutes: an interruption loses no row */
+  readonly run: (pace: Pace, tell: Tell) => Promise<readonly BenchRow[]>;
 };
 
 /** Numbers of connections that the load comes over; both count. */
@@ -75,6 +78,9 @@ export const within = (measure: string, { ours, most, unit }: { ours: number; mo
 });
 
 const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 2 : 0 });
+
+export const toLine = ({ measure, ratio, ours, bound, unit }: BenchRow): string =>
+  `${measure}: ${ratio.toFixed(2)} (${number(ours)} to ${number(bound)} ${unit})\n`;
 
 export function toTable(rows: readonly BenchRow[]): string {
   const cells = [
