@@ -60,15 +60,9 @@ function nameDataOption(error: unknown): never {
   throw new ConfigError([...error.faults, 'beside `npm start`, --data .signalbox gives its settings']);
 }
 
-export async function work(call: ProcessCall, name: string, { data, ...options }: WorkOptions): Promise<void> {
-  const working = workBy(call, name, options);
-  await (data === undefined ? working.catch(nameDataOption) : working);
-}
-
-async function workBy(call: ProcessCall, name: string, { loop, wait = 0 }: WorkOptions): Promise<void> {
+export async function work(call: ProcessCall, name: string, { loop, wait = 0, data }: WorkOptions): Promise<void> {
   const { worker, migrations } = await deployables.loadWorker(name);
   const { read, start } = worker;
-  if (loop) return run(call, [{ name, read, start }], 'worker');
   const once: typeof start = async (runtime, config) => {
     if (migrations && wait > 0) {
       const { databaseUrl } = readSettings(call.environment, { databaseUrl: commonSettings.databaseUrl });
@@ -76,5 +70,6 @@ async function workBy(call: ProcessCall, name: string, { loop, wait = 0 }: WorkO
     }
     await worker.once(runtime, config);
   };
-  await run(call, [{ name, read, start: once }], 'one job');
+  const working = run(call, [{ name, read, start: loop ? start : once }], loop ? 'worker' : 'one job');
+  await (data === undefined ? working.catch(nameDataOption) : working);
 }

@@ -8,6 +8,13 @@
 {{ get .root .template }}
 {{- end -}}
 
+{{/* The bytes of a quantity of Kubernetes: 1.5Gi */}}
+{{- define "signalbox.bytes" -}}
+{{- $units := dict "" 1 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
+{{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit) -}}
+{{- end -}}
+
 {{/* name → entry as JSON, those that are enabled: YAML takes ten times as long to write and read again */}}
 {{- define "signalbox.entries" -}}
 {{ include "signalbox.once" (dict "root" . "template" "signalbox.makeEntries") }}

@@ -31,13 +31,11 @@ export function workerFindings({ checks }: Readiness): readonly Finding[] {
     }));
 }
 
-/** `label` is the value of the first label, `labels` all of them as they stand. */
+type Labels = Readonly<Record<string, string>>;
 type Gauge = {
-  readonly isBad: (value: number, label: string, labels: string) => boolean;
-  readonly finding: (label: string, value: number, labels: string) => Finding;
+  readonly isBad: (value: number, labels: Labels) => boolean;
+  readonly finding: (value: number, labels: Labels) => Finding;
 };
-
-const isRefused = (labels: string) => labels.includes('outcome="refused"');
 
 const lateSeconds = 60;
 
@@ -53,7 +51,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_own_events_oldest_seconds: {
     isBad: (value) => value > lateSeconds,
-    finding: (deployable, value) => ({
+    finding: (value, { deployable }) => ({
       subject: 'own events',
       state: 'warning',
       detail: `${deployable} could not post the oldest for ${Math.round(value)} s`,
@@ -71,7 +69,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_worker_connected: {
     isBad: (value) => value === 0,
-    finding: (worker) => ({
+    finding: (_value, { worker }) => ({
       subject: `worker ${worker}`,
       state: 'warning',
       detail: 'does not reach a broker connection: what the relay publishes there waits',
@@ -81,7 +79,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   // A process that also takes mails by SMTP stays ready without its mailbox.
   signalbox_mailbox_connected: {
     isBad: (value) => value === 0,
-    finding: (folder) => ({
+    finding: (_value, { folder }) => ({
       subject: 'mailbox',
       state: 'wrong',
       detail: `the folder ${folder} is not followed: its mails wait there`,
@@ -89,19 +87,20 @@ const gauges: Readonly<Record<string, Gauge>> = {
     }),
   },
   signalbox_mail_mails_total: {
-    isBad: (value, _door, labels) => value > 0 && !labels.includes('outcome="taken"'),
-    finding: (door, value, labels) => ({
+    isBad: (value, { outcome }) => value > 0 && outcome !== 'taken',
+    finding: (value, { door, outcome }) => ({
       subject: 'mails',
       state: 'warning',
-      detail: `by ${door}, ${isRefused(labels) ? 'refused for good' : 'not taken at a try, and tried again'} (since this process started: ${value})`,
-      toDo: isRefused(labels)
-        ? 'k8s/runbooks/SignalboxMailsRefused.md: the log has the reason (mail refused)'
-        : 'see whether the service that the log names runs (mail unavailable)',
+      detail: `by ${door}, ${outcome === 'refused' ? 'refused for good' : 'not taken at a try, and tried again'} (since this process started: ${value})`,
+      toDo:
+        outcome === 'refused'
+          ? 'k8s/runbooks/SignalboxMailsRefused.md: the log has the reason (mail refused)'
+          : 'see whether the service that the log names runs (mail unavailable)',
     }),
   },
   signalbox_secrets_expired: {
     isBad: (value) => value > 0,
-    finding: (_label, value) => ({
+    finding: (value) => ({
       subject: 'expired secrets',
       state: 'wrong',
       detail: `${value} within 7 days without a newer version: an older one is served again, or none`,
@@ -109,8 +108,8 @@ const gauges: Readonly<Record<string, Gauge>> = {
     }),
   },
   signalbox_secrets_reads_total: {
-    isBad: (value, outcome) => outcome === 'refused' && value > 0,
-    finding: (_label, value) => ({
+    isBad: (value, { outcome }) => outcome === 'refused' && value > 0,
+    finding: (value) => ({
       subject: 'changed secrets',
       state: 'warning',
       detail: `a value was changed in the database past the service: it is not served (refused reads since this process started: ${value})`,
@@ -118,8 +117,8 @@ const gauges: Readonly<Record<string, Gauge>> = {
     }),
   },
   signalbox_secrets_token_reviews_total: {
-    isBad: (value, outcome) => outcome.endsWith('failed') && value > 0,
-    finding: (_label, value) => ({
+    isBad: (value, { outcome = '' }) => outcome.endsWith('failed') && value > 0,
+    finding: (value) => ({
       subject: 'tokens of pods',
       state: 'warning',
       detail: `the API server gave no usable answer (since this process started: ${value}): reads with those tokens were answered 503`,
@@ -128,7 +127,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_secrets_audit_waiting: {
     isBad: (value) => value > 5000,
-    finding: (_label, value) => ({
+    finding: (value) => ({
       subject: 'audit',
       state: 'wrong',
       detail: `${value} entries wait for the database; from 20 000 on reads of secrets are refused, and an end of this process would lose them`,
@@ -137,7 +136,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_secrets_audit_lost_total: {
     isBad: (value) => value > 0,
-    finding: (_label, value) => ({
+    finding: (value) => ({
       subject: 'audit',
       state: 'warning',
       detail: `the database refused entries (since this process started: ${value}): only the log has them`,
@@ -145,8 +144,8 @@ const gauges: Readonly<Record<string, Gauge>> = {
     }),
   },
   signalbox_relay_deliveries_total: {
-    isBad: (value, outcome) => outcome === 'lost' && value > 0,
-    finding: (_label, value) => ({
+    isBad: (value, { outcome }) => outcome === 'lost' && value > 0,
+    finding: (value) => ({
       subject: 'lost deliveries',
       state: 'warning',
       detail: `${value} since this process started: neither a broker nor the disk took them, only the forge has them`,
@@ -155,7 +154,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_geocoder_failing_seconds: {
     isBad: (value) => value > lateSeconds,
-    finding: (_label, value) => ({
+    finding: (value) => ({
       subject: 'geocoder',
       state: 'warning',
       detail: `has answered nothing for ${Math.round(value)} s`,
@@ -166,13 +165,12 @@ const gauges: Readonly<Record<string, Gauge>> = {
 
 /** @param metrics in the text format of Prometheus */
 export function gaugeFindings(metrics: string): readonly Finding[] {
-  const found = [...metrics.matchAll(/^(\w+)(?:\{(\w+="([^"]*)"[^\n]*)\})? (\S+)$/gm)].flatMap(
-    ([, name = '', labels = '', label = '', text = '']): Finding[] => {
-      const gauge = gauges[name];
-      const value = Number(text);
-      return gauge?.isBad(value, label, labels) ? [gauge.finding(label, value, labels)] : [];
-    },
-  );
+  const found = [...metrics.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].flatMap(([, name = '', text = '', number = '']): Finding[] => {
+    const gauge = gauges[name];
+    const value = Number(number);
+    const labels = Object.fromEntries([...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', of = '']) => [label, of]));
+    return gauge?.isBad(value, labels) ? [gauge.finding(value, labels)] : [];
+  });
   // A gauge of two parts of a process says the same twice.
   return [...new Map(found.map((finding) => [finding.subject + finding.detail, finding])).values()];
 }

@@ -72,8 +72,9 @@ export type Upstream = ReturnType<typeof createUpstream>;
 export type Asked = ReturnType<Upstream['for']>;
 
 export function createUpstream(parts: UpstreamParts) {
-  const { service, url } = parts;
-  const ask = createAsk(parts);
+  const { service } = parts;
+  const url = parts.url.replace(/\/+$/, '');
+  const ask = createAsk({ ...parts, url });
   const { readAs, readText, textOf, bytesOf } = createReaders(service);
   /** The last answer of each path with its entity tag. */
   const kept = new Map<string, { readonly tag: string; readonly text: string }>();
@@ -94,7 +95,7 @@ export function createUpstream(parts: UpstreamParts) {
     for: (behalf: Behalf) => ({
       service,
       /** The service's address as this console has it, for commands that people run. */
-      url: url.replace(/\/+$/, ''),
+      url,
       /** The body of an answer. @throws Problem of `Problems`, or 400 with the faults that the service found */
       async get<S extends Schema>(path: string, contract: S, query: Query = {}): Promise<AnswerOf<S>> {
         return readAs(contract, await ask(behalf, { path, query }));
@@ -127,7 +128,6 @@ export function createUpstream(parts: UpstreamParts) {
 
 function createAsk(parts: UpstreamParts) {
   const { service, url, authorize, log, metrics, timeoutMs = usualTimeoutMs, now = () => performance.now() } = parts;
-  const base = url.replace(/\/+$/, '');
   let refusedAt = -Infinity;
   const isRefused = () => now() - refusedAt < refusedPauseMs;
   const measured = measure(metrics, service, isRefused);
@@ -138,7 +138,7 @@ function createAsk(parts: UpstreamParts) {
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const end = measured.start();
     try {
-      const answered = await send(`${base}${path}${searchOf(query)}`, {
+      const answered = await send(`${url}${path}${searchOf(query)}`, {
         method,
         headers: {
           Accept: 'application/json',

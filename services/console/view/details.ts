@@ -23,6 +23,9 @@ export function copyable({ t }: Locale, text: string, { label, isFolded = false 
   return isFolded ? h('details', null, h('summary', null, label), body) : body;
 }
 
+/** A text as one word of a shell, for commands to copy. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** Shown by the script: it copies the nearest `data-copied`. */
 const copyButton = (label: string): VNode => h('button', { type: 'button', class: 'plain', 'data-copy': true, hidden: true }, icon('copy'), label);
 

@@ -7,7 +7,7 @@ import { linksOfHtml } from './html-links.ts';
 import { isNoise, isNoisePage, saysNothing } from './noise.ts';
 import { defaultRules, type Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
-import { cutTitle, fold, tidy } from './texts.ts';
+import { cutTitle, fold, isAddress, tidy } from './texts.ts';
 
 /** A mail as its parser leaves it: the input of the extraction. */
 export type ParsedMail = {
@@ -172,7 +172,7 @@ const tidyUrl = (url: string): string => url.toWellFormed().replaceAll('\0', '')
 
 /** A heading, else a text that is not generic, else the nearest heading, else any text, else the last segment of the URL, else its host. */
 function titleOf(url: URL, candidates: readonly Candidate[], { genericTexts }: Rules): string {
-  const saying = candidates.filter(({ text }) => text !== '' && !genericTexts.test(text) && !/^https?:\/\/\S*$/i.test(text));
+  const saying = candidates.filter(({ text }) => text !== '' && !genericTexts.test(text) && !isAddress(text));
   const titles = [
     saying.find(({ isHeading }) => isHeading)?.text,
     saying[0]?.text,

@@ -4,7 +4,7 @@ import { namesIn } from './bylines.ts';
 import type { Candidate } from './candidates.ts';
 import type { Rules } from './rules.ts';
 import { linksOfText } from './text-links.ts';
-import { mostRead, tidy } from './texts.ts';
+import { isAddress, mostRead, tidy } from './texts.ts';
 
 type Anchor = Element & { readonly href: string };
 type Page = HtmlDocument & {
@@ -75,7 +75,7 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
   const inner = after !== undefined && after.index <= anchor.last ? after : undefined;
   const end = Math.min(anchor.end, page.anchors[place + 1]?.start ?? anchor.end);
   const own = inner ? inner.title : cardTitleOf(page, anchor) || textOf(text, { start: anchor.start, end });
-  const isBare = /^https?:\/\/\S+$/i.test(own);
+  const isBare = isAddress(own);
   const isTitledByHeading = inner !== undefined || own === '' || page.genericTexts.test(own);
   const lead = isTitledByHeading && !inner ? leadOf(page, anchor, before) : undefined;
   const heading = inner ?? lead ?? headingOf(page, anchor, { before, after, isImage: own === '' });

@@ -16,6 +16,9 @@ export const tidy = (text: string): string => storable(collapse(text.slice(0, mo
 /** Without case and accents. */
 export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
+/** Whether it is an address and no words. */
+export const isAddress = (text: string): boolean => /^https?:\/\/\S*$/i.test(text);
+
 export const cutTitle = (title: string): string => cut(title.replace(invisible, ''), maxTitleLength);
 
 /** At most `most` code points that Postgres can store; a cut text ends with an ellipsis. */

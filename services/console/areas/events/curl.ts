@@ -1,10 +1,8 @@
 // A delivery as a command: the same bytes and headers once more, to a relay or an intake of one's own.
 import { textAt } from '../../../platform/json.ts';
 import { messageHeaders } from '../../../webhook-relay/contract.ts';
+import { quoted } from '../../view/details.ts';
 import type { ShownEvent } from './event-filter.ts';
-
-/** As one word of a shell, whatever it holds. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Longer ones are read from the file that the raw payload is saved as. */
 const mostInlineCharacters = 8000;

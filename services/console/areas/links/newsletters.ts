@@ -7,7 +7,7 @@ import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { Problem } from '../../../platform/problem.ts';
 import { ById, page, pageRows, resource } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { copyable, detailList } from '../../view/details.ts';
+import { copyable, detailList, quoted } from '../../view/details.ts';
 import { chips } from '../../view/filters.ts';
 import { icon } from '../../view/icons.ts';
 import { actionsFormElement, rowLink, table } from '../../view/lists.ts';
@@ -53,7 +53,7 @@ const list = page({
 
 /** The token comes from the environment of the shell; of several the first. */
 const sending = (url: string) =>
-  `curl -sS --data-binary @newsletter.eml -H 'Content-Type: message/rfc822' -H "X-Ingest-Token: \${Ingest__Token%%,*}" '${url}/api/ingest/email'`;
+  `curl -sS --data-binary @newsletter.eml -H 'Content-Type: message/rfc822' -H "X-Ingest-Token: \${Ingest__Token%%,*}" ${quoted(`${url}/api/ingest/email`)}`;
 
 const columns = (locale: Locale) =>
   [

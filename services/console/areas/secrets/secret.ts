@@ -6,7 +6,7 @@ import { isActive, SecretVersion } from '../../../secrets/management/contract.ts
 import type { AnswerOf } from '../../../platform/http/wire.ts';
 import { page, type Refilled, type Shown, type Visit } from '../../pages.ts';
 import { pathOf } from '../../upstream/client.ts';
-import { copyable } from '../../view/details.ts';
+import { copyable, quoted } from '../../view/details.ts';
 import { confirmByName, field, form } from '../../view/forms.ts';
 import { icon } from '../../view/icons.ts';
 import { actionButton, actionsFor, actionsFormElement, rowList } from '../../view/lists.ts';
@@ -50,6 +50,7 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
   const { secrets } = locale.t;
   const isEditor = may(area, 'editor');
   const path = secretPath(app, name);
+  const source = kept.find(({ versions }) => versions.length > 0) ?? kept[0];
   const lists = kept.map((one) => versionList(locale, path, { ...one, isEditor }));
   const forms = isEditor ? formsOf(locale, path, { kept, chosen, returned }) : null;
   return {
@@ -62,7 +63,7 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
         actions: actionsOf(locale, names, isEditor),
       }),
       h('div', { class: 'columns' }, h('div', { class: 'apart' }, lists), forms),
-      copyable(locale, readingCommand(api.url, name, kept), { label: secrets.readIt, isFolded: true }),
+      source && copyable(locale, readingCommand(api.url, name, source.slug), { label: secrets.readIt, isFolded: true }),
       readsPart(visit, reads),
       may(area, 'admin')
         ? confirmByName(locale, {
@@ -78,12 +79,9 @@ export async function secretPage(visit: Visit, names: SecretNames, { chosen, ret
   };
 }
 
-/** In the first environment with a value. It holds no key: that comes from the environment of the shell. */
-function readingCommand(url: string, name: string, kept: readonly Kept[]): string {
-  const { slug = 'local' } = kept.find(({ versions }) => versions.length > 0) ?? kept[0] ?? {};
-  const path = pathOf`/api/consumer/secrets/${name}?environment=${slug}`.replaceAll("'", '%27');
-  return `curl -sS '${url}${path}' -H "X-Api-Key: $SIGNALBOX_APPLICATION_KEY"`;
-}
+/** The key comes from the environment of the shell. */
+const readingCommand = (url: string, name: string, environment: string): string =>
+  `curl -sS ${quoted(url + pathOf`/api/consumer/secrets/${name}?environment=${environment}`)} -H "X-Api-Key: $SIGNALBOX_APPLICATION_KEY"`;
 
 async function keptOf(api: ReturnType<Visit['ask']>, { app, secret }: SecretNames): Promise<readonly Kept[]> {
   const environments = await api.get(`${appRoot(app)}/environments`, z.array(Environment));
