@@ -104,7 +104,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
       subject: 'expired secrets',
       state: 'wrong',
       detail: `${value} within 7 days without a newer version: an older one is served again, or none`,
-      toDo: 'append a new value of each: k8s/runbooks/SignalboxSecretsExpired.md has the statement that lists them',
+      toDo: 'append a new value of each: k8s/runbooks/SignalboxSecretsExpired.md has the command that lists them',
     }),
   },
   signalbox_secrets_reads_total: {

@@ -115,6 +115,7 @@ const Duration = textFor(readDuration, 'must be a number and d, h or m, such as 
 const expiringList = 'expiring';
 export const ExpiringQuery = z.object({
   within: Duration.default(30 * dayMs).meta({ description: 'How far ahead: `30d`, `12h`, `90m`', override: { type: 'string', default: '30d' } }),
+  expired: Duration.optional().meta({ description: 'How far back, too: those that expired within this time, before the others', override: { type: 'string' } }),
   limit: Limit,
   after: queryCursor(expiringList, z.tuple([z.iso.datetime().transform((text) => new Date(text)), z.uuid()])),
 });
@@ -130,7 +131,7 @@ export const ExpiringVersion = z
   })
   .meta({
     id: 'ExpiringVersion',
-    description: 'A version that expires, and that no newer one replaces by then.',
+    description: 'A version that expires or has expired, and that no newer one replaces by then.',
     examples: [{ application: 'shop', environment: 'production', secret: 'tls-key', version: 3, expiresAt: '2026-03-15T12:00:00.000Z' }],
   });
 export const Expiring = z

@@ -108,12 +108,13 @@ const listRoutes = ({ store, audit, clock }: Omit<OverviewParts, 'management'>) 
     operationId: 'listExpiring',
     isQueryClosed: true,
     summary: 'Versions that expire soon, while no newer one takes their place',
-    description: 'Lists versions of all applications that are enabled and expire within a time from now, those first that expire first.',
+    description:
+      'Lists versions of all applications that are enabled and expire within a time from now, and on request those that have expired, those first that expire first.',
     query: ExpiringQuery,
     answers: { 200: Expiring },
-    async handle({ query: { within, limit, after } }) {
-      const now = clock();
-      const { items, next } = pageOf(await store.expiring(now, new Date(now.getTime() + within), after, limit + 1), limit, expiringCursor);
+    async handle({ query: { within, expired = 0, limit, after } }) {
+      const now = clock().getTime();
+      const { items, next } = pageOf(await store.expiring(new Date(now - expired), new Date(now + within), after, limit + 1), limit, expiringCursor);
       return { items: items.map((item) => ExpiringVersion.parse(item)), next };
     },
   }),

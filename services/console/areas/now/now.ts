@@ -15,6 +15,7 @@ import { tiles } from '../../view/details.ts';
 import { type Column, table } from '../../view/lists.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { badge, type Tone } from '../../view/texts.ts';
+import { type ExpiringVersion, expiringQuery, isExpired } from '../secrets/expiry.ts';
 import { countLinks, countListings } from '../../waiting.ts';
 import { attention, type Numbers } from './attention.ts';
 import { DeadLetters, deadLetterSection, shownDeadLetters } from './dead-letters.ts';
@@ -36,7 +37,7 @@ const now = page({
     const [states, found] = await Promise.all([Promise.all(services.filter(has).map((service) => askService(visit, service))), look(visit)]);
     const waiting = attention(visit, found.numbers);
     const brokers = found.brokers?.value;
-    const faults = faultsOf(visit, { states, waiting, connections: brokers?.connections ?? [] });
+    const faults = faultsOf(visit, { states, waiting, connections: brokers?.connections ?? [], expiring: found.expiring?.value?.items ?? [] });
     const isWell = found.isWhole && faults.length === 0;
     return {
       title: locale.t.view.areas.now,
@@ -55,19 +56,25 @@ const now = page({
   },
 });
 
-type Looked = { readonly states: readonly ServiceState[]; readonly waiting: ReturnType<typeof attention>; readonly connections: Brokers['connections'] };
+type Looked = {
+  readonly states: readonly ServiceState[];
+  readonly waiting: ReturnType<typeof attention>;
+  readonly connections: Brokers['connections'];
+  readonly expiring: readonly ExpiringVersion[];
+};
 
 const isFault = (tone: Tone) => tone === 'bad' || tone === 'warn';
 
 /** A few words for each thing that is wrong. */
-function faultsOf({ locale }: Visit, { states, waiting, connections }: Looked): readonly string[] {
+function faultsOf({ locale }: Visit, { states, waiting, connections, expiring }: Looked): readonly string[] {
   const { now: words, system } = locale.t;
   const down = states.filter(({ state }) => state !== 'ready').map(({ service, state }) => `${words.names[service]}: ${words.states[state]}`);
   const counted = waiting.filter(({ tone }) => isFault(tone)).map(({ label, value }) => `${label}: ${value}`);
   const lost = connections
     .filter((one) => isFault(toneOf(one)))
     .map((one) => `${one.name}: ${one.isConnected ? shareText(locale, shareOf(one)) : system.disconnected}`);
-  return [...down, ...counted, ...lost];
+  const expired = expiring.some((one) => isExpired(locale, one)) ? [words.someExpired] : [];
+  return [...down, ...counted, ...lost, ...expired];
 }
 
 /** Everything at once, as far as this person may see it. */
@@ -81,7 +88,7 @@ async function look(visit: Visit) {
     may('events') && has('intake') ? soon(deliveriesPlot(visit, { span: 'hours' })) : undefined,
     may('links') && has('digest') ? soon(countLinks(ask('digest'))) : undefined,
     may('listings') && has('listings') ? soon(countListings(ask('listings'))) : undefined,
-    may('secrets') && has('secrets') ? soon(ask('secrets').get('/api/management/expiring', Expiring, { within: '30d', limit: shownExpiring })) : undefined,
+    may('secrets') && has('secrets') ? soon(ask('secrets').get('/api/management/expiring', Expiring, { ...expiringQuery, limit: shownExpiring })) : undefined,
   ]);
   const numbers: Numbers = { relay: relay?.value, intake: intake?.value, links: links?.value, listings: listings?.value };
   // Opens a connection to each broker: only where there is something to see.

@@ -15,6 +15,7 @@ import { pager } from '../../view/pager.ts';
 import { pageHead, section } from '../../view/shell.ts';
 import { empty, filteredEmpty } from '../../view/states.ts';
 import { badge, dotted, quiet, time } from '../../view/texts.ts';
+import { type ExpiringVersion, expiringQuery, expiryOf, isExpired } from './expiry.ts';
 import { atField, keyPage } from './keys.ts';
 import { appPath, area, areaTabs, listPath, newPath, secretPath } from './tabs.ts';
 
@@ -34,7 +35,7 @@ const list = page({
       ask('secrets').get('/api/management/application-summaries', ApplicationSummaries, { ...query, limit: pageRows }),
       query.q
         ? undefined
-        : partOf(ask('secrets').send({ path: '/api/management/expiring', query: { within: '30d', limit: mostExpiring }, timeoutMs: besideMs }, Expiring)),
+        : partOf(ask('secrets').send({ path: '/api/management/expiring', query: { ...expiringQuery, limit: mostExpiring }, timeoutMs: besideMs }, Expiring)),
     ]);
     const isAdmin = may(area, 'admin');
     const nothing = empty({ ...secrets.empty, ...(isAdmin && { link: { href: newPath, label: secrets.newApplication } }) });
@@ -87,18 +88,23 @@ function columnsIn(locale: Locale): readonly Column<Summary>[] {
   ];
 }
 
-const soon = (locale: Locale, items: AnswerOf<typeof Expiring>['items']): VNode =>
+const soon = (locale: Locale, items: readonly ExpiringVersion[]): VNode =>
   rowList({
     label: locale.t.secrets.expiring,
     kind: 'lines',
     items,
     idOf: ({ application, environment, secret }) => `${application} ${environment} ${secret}`,
-    content: ({ application, environment, secret, version, expiresAt }) =>
+    content: (one) =>
       h(
         'div',
         { class: 'text' },
-        rowLink(secretPath(application, secret), secret),
-        dotted(application, environment, locale.t.secrets.version(version), [`${locale.t.secrets.expires} `, time(locale, expiresAt, 'ago')]),
+        rowLink(secretPath(one.application, one.secret), one.secret),
+        dotted(
+          one.application,
+          one.environment,
+          locale.t.secrets.version(one.version),
+          isExpired(locale, one) ? expiryOf(locale, one) : [`${locale.t.secrets.expires} `, ...expiryOf(locale, one)],
+        ),
       ),
   });
 

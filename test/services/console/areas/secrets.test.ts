@@ -71,6 +71,17 @@ describe('console secrets', () => {
       );
     });
 
+    it('says, as the first page does, what has expired', async () => {
+      const browser = await console.loggedIn();
+      await put('db', { expiresAt: inDays(-3) });
+      const link = `href="${at('/db')}"`;
+      expect((await browser.get('/secrets')).text).to.include(link).and.include('<span class="badge bad">expired</span> <time');
+      const now = (await browser.get('/')).text;
+      expect(now).to.include('Secrets have expired').and.include(link);
+      await put('db');
+      expect((await browser.get('/')).text).not.to.include(link);
+    });
+
     it('has the states empty and filtered empty', async () => {
       const browser = await console.loggedIn();
       expect((await browser.get('/secrets?q=nothing+like+it')).text).to.include('Clear filters');
@@ -92,8 +103,8 @@ describe('console secrets', () => {
     it('has the command that reads it, in an environment with a value and without a key', async () => {
       await put("it's/db", { environmentSlug: 'production' });
       const { text } = await (await console.loggedIn()).get(at("/it's%2Fdb"));
-      const path = '/api/consumer/secrets/it%27s%2Fdb?environment=production';
-      expect(text).to.include(`${path}'`).and.to.include('X-Api-Key: $SIGNALBOX_APPLICATION_KEY');
+      const path = String.raw`/api/consumer/secrets/it'\''s%2Fdb?environment=production'`;
+      expect(text).to.include(path).and.to.include('X-Api-Key: $SIGNALBOX_APPLICATION_KEY');
     });
   });
 

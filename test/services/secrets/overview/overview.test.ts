@@ -234,6 +234,8 @@ describe('the overview of secrets', () => {
       ]);
       expect((await expiring('&within=48h')).map(({ secret }) => secret)).to.deep.equal(['sooner']);
       expect((await expiring('&within=40d')).map(({ secret }) => secret)).to.deep.equal(['sooner', 'later', 'far']);
+      expect((await expiring('&within=48h&expired=2d')).map(({ secret }) => secret)).to.deep.equal(['over', 'sooner']);
+      expect((await expiring('&within=48h&expired=12h')).map(({ secret }) => secret)).to.deep.equal(['sooner']);
     });
 
     it('leaves out a version that a newer one replaces by then, and no other', async () => {
@@ -256,7 +258,9 @@ describe('the overview of secrets', () => {
       expect([...items(first), ...items(second)]).to.deep.equal(items(all));
       await manage(running.url, 'DELETE', `/${application.slug}`);
       expect(await expiring()).to.deep.equal([]);
-      for (const within of ['30', 'd', '0d', '-1d', '9999d', '1y']) expect((await get(`/expiring?within=${within}`)).status, within).to.equal(400);
+      for (const time of ['30', 'd', '0d', '-1d', '9999d', '1y']) {
+        for (const name of ['within', 'expired']) expect((await get(`/expiring?${name}=${time}`)).status, `${name} ${time}`).to.equal(400);
+      }
     });
   });
 
