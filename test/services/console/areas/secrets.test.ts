@@ -75,7 +75,9 @@ describe('console secrets', () => {
       const browser = await console.loggedIn();
       await put('db', { expiresAt: inDays(-3) });
       const link = `href="${at('/db')}"`;
-      expect((await browser.get('/secrets')).text).to.include(link).and.include('<span class="badge bad">expired</span> <time');
+      expect((await browser.get('/secrets')).text)
+        .to.include(link)
+        .and.include('<span class="badge bad">expired</span> <time');
       const now = (await browser.get('/')).text;
       expect(now).to.include('Secrets have expired').and.include(link);
       await put('db');
