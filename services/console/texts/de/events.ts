@@ -38,7 +38,7 @@ export const events: Texts['events'] = {
   copyDeliveryId: 'Kennung der Zustellung kopieren',
   empty: {
     title: 'Noch keine Ereignisse',
-    text: 'Richte den Webhook eines Repositorys auf das Relay. Ohne einen sendet dies Beispiele:',
+    text: 'Richte den Webhook eines Repositorys auf den Pfad /Forge des Relays, mit einem Secret aus dessen Einstellung Forge__WebhookSecrets. Ohne einen sendet dies Beispiele:',
     command: 'signalbox demo',
   },
   plot: {

@@ -37,7 +37,7 @@ export const events = {
   copyDeliveryId: 'Copy the delivery id',
   empty: {
     title: 'No events yet',
-    text: 'Point the webhook of a repository at the relay. Without one, this posts sample deliveries:',
+    text: 'Point the webhook of a repository at the path /Forge of the relay, with a secret of its setting Forge__WebhookSecrets. Without one, this posts sample deliveries:',
     command: 'signalbox demo',
   },
   plot: {
