@@ -22,14 +22,14 @@ import { insertRows, rowsOf } from './support/intake-bound.ts';
 const deliveries = 3000;
 const topology = { ...forgeTopology, queues: forgeTopology.queues.filter(({ name }) => name === 'forge') };
 
-const messages = () =>
-  Array.from({ length: deliveries }, (_, index) => {
+export const messages = (count: number) =>
+  Array.from({ length: count }, (_, index) => {
     const { event, payload } = examples[index % examples.length] ?? { event: 'push', payload: {} };
     return message({ event, payload, priority: 1 + (index % 10) });
   });
 
 async function ours(broker: Broker, work: BatchHandler): Promise<number> {
-  const published = await Promise.all(messages().map((one) => broker.publish(one, 60_000)));
+  const published = await Promise.all(messages(deliveries).map((one) => broker.publish(one, 60_000)));
   if (published.some(({ outcome }) => outcome !== 'confirmed')) throw new Error('not all deliveries could be queued');
   const all = Promise.withResolvers<void>();
   let handled = 0;
@@ -48,7 +48,7 @@ async function ours(broker: Broker, work: BatchHandler): Promise<number> {
 }
 
 async function bound(client: pg.Client): Promise<number> {
-  const rows = rowsOf(messages());
+  const rows = rowsOf(messages(deliveries));
   const startedAt = performance.now();
   for (let from = 0; from < rows.length; from += 100) await insertRows(client, rows.slice(from, from + 100));
   return (deliveries / (performance.now() - startedAt)) * 1000;
