@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { route } from '../platform/http/route.ts';
 import { type Database, statement } from '../platform/postgres/pool.ts';
+import { dayMs } from '../platform/time.ts';
 import { Problems, Series, Stats } from './contract.ts';
 import { success, Success } from './envelope.ts';
 import type { LinkStore } from './links/store.ts';
@@ -12,19 +13,19 @@ const recentNewsletters = 5;
 const usualDays = 30;
 const mostDays = 366;
 
-// Each table is counted within the days only, off an index.
-const series = statement<Series[number], [lastDay: Date, days: number]>(
+// Each table is counted within the days only, off an index. The first day is a parameter: of one that the statement computes, Postgres expects a third of all
+// rows, and starts workers for them.
+const series = statement<Series[number], [firstDay: Date, lastDay: Date]>(
   'statistics.series',
   `
   with days as (
-    select day::date as day from generate_series(($1::timestamptz at time zone 'UTC')::date - ($2::int - 1), ($1::timestamptz at time zone 'UTC')::date, interval '1 day') as day),
-  first as (select min(day)::timestamp at time zone 'UTC' as at from days),
+    select day::date as day from generate_series(($1::timestamptz at time zone 'UTC')::date, ($2::timestamptz at time zone 'UTC')::date, interval '1 day') as day),
   links_in as (
-    select (first_seen at time zone 'UTC')::date as day, count(*) as n from links where first_seen >= (select at from first) group by 1),
+    select (first_seen at time zone 'UTC')::date as day, count(*) as n from links where first_seen >= $1 group by 1),
   decided as (
-    select (decided_at at time zone 'UTC')::date as day, count(*) as n from links where status <> 'Awaiting' and decided_at >= (select at from first) group by 1),
+    select (decided_at at time zone 'UTC')::date as day, count(*) as n from links where status <> 'Awaiting' and decided_at >= $1 group by 1),
   received as (
-    select (received_at at time zone 'UTC')::date as day, count(*) as n from newsletters where rejection is null and received_at >= (select at from first) group by 1)
+    select (received_at at time zone 'UTC')::date as day, count(*) as n from newsletters where rejection is null and received_at >= $1 group by 1)
   select to_char(day, 'YYYY-MM-DD') as day, coalesce(links_in.n, 0) as "linksIn", coalesce(decided.n, 0) as decided, coalesce(received.n, 0) as newsletters
   from days left join links_in using (day) left join decided using (day) left join received using (day)
   order by day`,
@@ -61,7 +62,10 @@ export const statisticsRoutes = ({ database, newsletters, links, clock }: Statis
     answers: { 200: Success(Series) },
     problems: [Problems.invalidQuery],
     async handle({ query: { days } }) {
-      return success(await database.all(series, clock(), days === undefined ? usualDays : readInteger('days', days, mostDays)));
+      const today = clock();
+      const first = new Date(today.getTime() - ((days === undefined ? usualDays : readInteger('days', days, mostDays)) - 1) * dayMs);
+      first.setUTCHours(0, 0, 0, 0);
+      return success(await database.all(series, first, today));
     },
   }),
 ];
