@@ -33,13 +33,13 @@ type Growing = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly paths: Readonly<Record<string, string>>;
   fill(server: PostgresServer, rows: number): Promise<Filled>;
-  /** What stores rows in the database, too. */
+  /** The work of another process that stores rows in the database. */
   readonly storing?: { readonly measure: string; readonly start: (url: string) => Storing };
 };
 type Filled = {
-  /** Of the database. */
+  /** The address of the database. */
   readonly url: string;
-  /** Those of its own, beside the others. */
+  /** Further ones, which came with the rows. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 type Storing = {

@@ -7,7 +7,7 @@ import type { Expiring } from '../../../secrets/overview/contract.ts';
 import type { Locale } from '../../view/locale.ts';
 import { badge, time } from '../../view/texts.ts';
 
-/** What a page asks for: as far back as the alert SignalboxSecretsExpired. */
+/** The query of a page: as far back as the alert SignalboxSecretsExpired. */
 export const expiringQuery = { within: '30d', expired: '7d' } as const;
 
 export type ExpiringVersion = AnswerOf<typeof Expiring>['items'][number];
