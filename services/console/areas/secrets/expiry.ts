@@ -1,5 +1,5 @@
 // When a value or a key expires, as a form has it, and what expires or has.
-import { type VNode } from '../../view/elements.ts';
+import type { VNode } from '../../view/elements.ts';
 import { Common } from '../../../platform/problem.ts';
 import { instantOf } from '../../days.ts';
 import type { AnswerOf } from '../../../platform/http/wire.ts';
