@@ -77,7 +77,7 @@ export const links: Texts['links'] = {
   untitled: 'Ohne Betreff',
   noNewsletters: {
     title: 'Noch keine Newsletter',
-    text: 'Speichern Sie einen in einem Mailprogramm als newsletter.eml, und schicken Sie ihn. Ingest__Token steht in .signalbox/credentials.env, auf einem Cluster im Secret des Release. Um stattdessen einem Postfach zu folgen, setzen Sie Mailbox__Url und Mailbox__Folders.',
+    text: 'Speichern Sie einen in einem Mailprogramm als newsletter.eml, und schicken Sie ihn aus einer Shell mit Ingest__Token: auf einem Laptop nach „source .signalbox/credentials.env“, auf einem Cluster aus dem Secret des Release. Um stattdessen einem Postfach zu folgen, setzen Sie Mailbox__Url und Mailbox__Folders.',
   },
   sendNewsletter: 'Schickt newsletter.eml',
   noneRefused: { title: 'Keine Mail wurde abgelehnt' },

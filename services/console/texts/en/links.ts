@@ -76,7 +76,7 @@ export const links = {
   untitled: 'Without a subject',
   noNewsletters: {
     title: 'No newsletters yet',
-    text: 'Save one as newsletter.eml from a mail program, and send it. Ingest__Token is in .signalbox/credentials.env, on a cluster in the Secret of the release. To follow a mailbox instead, set Mailbox__Url and Mailbox__Folders.',
+    text: 'Save one as newsletter.eml from a mail program, and send it from a shell with Ingest__Token: on a laptop after “source .signalbox/credentials.env”, on a cluster from the Secret of the release. To follow a mailbox instead, set Mailbox__Url and Mailbox__Folders.',
   },
   sendNewsletter: 'Sends newsletter.eml',
   noneRefused: { title: 'No mail was refused' },
