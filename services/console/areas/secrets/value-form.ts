@@ -30,7 +30,8 @@ type Given = { readonly environments: Environments; readonly chosen?: readonly s
 export function valueFields(locale: Locale, { environments, chosen = [], refilled }: Given): VNode[] {
   const { add, missing } = locale.t.secrets;
   const faults = refilled?.faults;
-  const ticked = refilled ? [refilled.fields['environment'] ?? []].flat() : chosen;
+  const offered = environments.length === 1 ? environments.map(({ slug }) => slug) : chosen;
+  const ticked = refilled ? [refilled.fields['environment'] ?? []].flat() : offered;
   const boxes = environments.map(({ slug, isLacking }, index) =>
     h(
       'label',

@@ -164,6 +164,13 @@ describe('console secrets', () => {
         .and.include(`href="${at('?part=new')}"`);
     });
 
+    it('offers a value for the only environment, and for none of several', async () => {
+      const { slug } = await newApplication(running.url, `Only ${running.app.slug}`);
+      const browser = await console.loggedIn();
+      expect((await browser.get(`/secrets/${slug}?part=new`)).text).to.match(/value="local" checked/);
+      expect((await browser.get(at('?part=new'))).text).not.to.match(/name="environment"[^>]* checked/);
+    });
+
     it('adds an environment, and shows the form once more where its name is not valid', async () => {
       const browser = await console.loggedIn();
       expect(placeOf(await browser.post(at('/environments/add'), { name: 'Staging' }))).to.deep.equal([303, at()]);
