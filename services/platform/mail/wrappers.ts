@@ -232,6 +232,8 @@ const wrappers: readonly Wrapper[] = [
   { at: /\/prod\/link-tracker$/i, target: (_, url) => fromBase64(rawValueOf(url, 'redirectUrl')) }, // ActiveCampaign
   { at: /\.dripemail\d*\.com\/c\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // Drip
   { at: /^mailtrack\.io\/(?:trace\/)?link\//, target: parameter('url') },
+  { at: /^link\.(?:nylas|getmailspring)\.com\/link\//, target: parameter('redirect') }, // Mailspring
+  { at: /yamm-track\.appspot\.com\/Redirect$/i, target: parameter('link') }, // Yet Another Mail Merge
   { at: /\/c\/(eJ[\w-]{20,})$/, target: compressedQuery }, // Mailgun
   {
     at: /^(?:(?:click|track)\.pstmrk\.it|[^/]+(?=\/\ds?\/[^/]+\/[\w-]+\/\w+\/[\da-f-]{36}\/))\/\d(s?)\/([^/]+)/,

@@ -111,6 +111,8 @@ const wrapping: Readonly<Record<string, (url: string) => string>> = {
   ActiveCampaign: (url) => `https://team.activehosted.com/Prod/link-tracker?redirectUrl=${encode(base64(url))}&sig=x&iat=1&a=2`,
   Drip: (url) => `https://news.dripemail2.com/c/eyJhbGciOiJIUzI1NiJ9.${json({ aud: 'detour', sub: 'detour_link', url })}.c2ln`,
   'beehiiv, of sponsors': (url) => `https://flight.beehiiv.net/v2/clicks/eyJhbGciOiJIUzI1NiJ9.${json({ url, post_id: 'x' })}.c2ln`,
+  Mailspring: (url) => `https://link.getmailspring.com/link/local-60c11c93-aa52@host.local/0?redirect=${encode(url)}`,
+  'Yet Another Mail Merge': (url) => `https://x2-dot-yamm-track.appspot.com/Redirect?ukey=1K-0&key=YAMMID-2&link=${encode(url)}&r=eA`,
   Mailtrack: (url) => `https://mailtrack.io/trace/link/9f3a?url=${encode(url)}&userId=1&signature=x`,
   Mailgun: (url) =>
     `https://email.mg.news.example/c/${deflateSync(new URLSearchParams({ h: 'abc', l: url, r: 'reader@a.example' }).toString()).toString('base64url')}`,
