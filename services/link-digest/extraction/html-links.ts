@@ -93,7 +93,7 @@ function candidateOf(page: Page, anchor: Anchor, place: number): Candidate {
       const names = namesAfter(page, anchor, anchor.href);
       return names.length === 0 && heading && isTitledByHeading ? namesAfter(page, heading, anchor.href) : names;
     },
-    isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty || (own === '' && picture.test(anchor.href)),
+    isDropped: page.dropped[anchor.index] === true || anchor.isHidden || anchor.isEmpty,
   };
 }
 
@@ -130,9 +130,6 @@ function firstAfter(sorted: readonly Element[], index: number): number {
   }
   return low;
 }
-
-/** A picture that leads to itself in another size. */
-const picture = /\.(?:avif|gif|jpe?g|png|webp)(?:[?#].*)?$/i;
 
 const mostAncestors = 32;
 

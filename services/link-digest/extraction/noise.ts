@@ -32,11 +32,14 @@ export function isNoise(
     isDropped ||
     isDroppedText(bare(text || alt), isOwn, rules) ||
     (isIcon && !isPost(url, rules)) ||
-    (text === '' && (rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
+    (text === '' && (picture.test(url.pathname) || rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
     (isOwn && rules.ratings.test(text)) ||
     ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), isOfMail, rules))
   );
 }
+
+/** An image that leads to itself in another size. */
+const picture = /\.(?:avif|gif|jpe?g|png|webp)$/i;
 
 const isPost = (url: URL, { platforms }: Rules): boolean => {
   const place = placeOf(url);
