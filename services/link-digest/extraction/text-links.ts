@@ -11,10 +11,16 @@ type Found = { readonly url: string; readonly start: number; readonly end: numbe
 type Line = { readonly text: string; readonly urls: readonly Found[] };
 
 export function linksOfText(text: string, genericTexts: RegExp): readonly Candidate[] {
-  const lines = joinUrls(text).split(/\r?\n/).map(readLine);
+  const lines = withoutPictures(joinUrls(text)).split(/\r?\n/).map(readLine);
   const notes = notesOf(lines);
   return lines.flatMap((line, at) => line.urls.map((found, nth) => candidateOf({ lines, at, line, nth, found, notes, genericTexts })));
 }
+
+/** Outlook writes the address of an image in brackets, before that of its link: `[https://…/logo.png]<https://…>`. */
+const withoutPictures = (text: string): string =>
+  text.replace(/\[(https?:\/\/[^\s[\]<>]{1,2000})\](<https?:)?/gi, (written, address: string, link?: string) =>
+    link !== undefined || /\.(?:gif|jpe?g|png|webp)$/i.test(address) ? (link ?? '') : written,
+  );
 
 function readLine(written: string): Line {
   const text = written.replace(/^(?:>\s?)+/, '');
