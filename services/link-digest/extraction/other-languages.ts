@@ -51,7 +51,7 @@ const mails = words(`
   hírlevélről zpravodaj рассылка рассылки рассылку письмо розсилки розсилка`);
 const others = words(`
   hier ici aqui qui tutaj lien klick klicke klicken sie bitte um sich von vom den der die das diese dieser diesen dem im in ihrem ihren ihr deinem deine dein zu zur zum
-  jetzt wird werden nicht korrekt richtig angezeigt dargestellt
+  jetzt wird werden nicht korrekt richtig angezeigt dargestellt quiero quero
   als cliquez clic pour vous me se de la le les l cet cette ce mes mon vos votre nos notre dans un une a d jour haz para te tu tus su sus mi mis este esta
   el en los las del clicca per ti il lo i questa questo tuo tua tue nel della dalla al klik voor deze dit je uw u om te onze mijn van het een kliknij aby
   sie z tego tej swoja swoje w mnie clique seu sua no na do da o as os e

@@ -39,7 +39,7 @@ export type Rules = {
   readonly clickCounters: RegExp;
   /** Pages of services that send mails, profiles on networks that have other pages, buttons that share, referrals. */
   readonly droppedPages: readonly RegExp[];
-  /** Queries of buttons that share. */
+  /** Queries of buttons that share or save, and of a store's badge in a footer. */
   readonly droppedQueries: RegExp;
   readonly platforms: readonly Platform[];
 };
@@ -52,7 +52,7 @@ const medium: Platform = {
   pages: [
     /^medium\.com\/(?:@|%40)[^/]+(?:\/(?:about|followers|following|lists?|subscribe|membership))?$/,
     /^medium\.com\/(?:me|m|u|settings|plans|membership|policy|jobs-at-medium|new-story|creators|about|subscribe|signin|earn|search)(?:\/|$)/,
-    /^(?:www\.)?medium\.com$/,
+    /^(?:www\.)?medium\.com(?:\/[\w-]+(?<!-[\da-f]{8,12}))?$/, // with the pages of publications
     /^(?:help|policy|about|status)\.medium\.com(?:\/|$)/,
     /^[\w-]+\.medium\.com(?:\/(?:about|followers|following|lists?|subscribe))?$/,
   ],
@@ -174,16 +174,16 @@ export const defaultRules: Rules = {
     /^unsubscribe (?:me|from (?:all|everything)|all)[.!]?$|^(?:i )?(?:do(?:n['’]t| not) |no longer )want(?: to (?:receive|get))? (?:these|our|such|any more) (?:e-?mails?|newsletters?|messages?).?$/i,
     /^(?:(?:having )?(?:trouble|problems?|difficulty)|can['’]?(?:no)?t|unable to) (?:viewing|reading|seeing|see|view|read|with) (?:this|the) (?:e-?mail|newsletter|message|issue)\b.{0,60}$|^is this (?:e-?mail|newsletter|message) not displaying\b.{0,40}$/i,
     /^(?:(?:safely|one-click|click(?: here)? to) unsubscribe|(?:is this |this )?e-?mail not (?:displaying|displayed|showing)(?: correctly| properly)?)[.!?]?$/i,
-    /^why (?:did i|am i|do i) (?:get|getting|receive|receiving)(?: this| these)?(?: e-?mails?| newsletters?| messages?)?.?$|^(?:add us to your (?:address book|contacts|safe senders?(?: list)?)|whitelist us)[.!]?$|^(?:change|update)(?: (?:your|my))? e-?mail(?: address)?[.!]?$|^forward(?: (?:this|it)(?: (?:e-?mail|newsletter|issue))?)?(?: to (?:a friend|someone|a colleague))?$/i,
+    /^why (?:did i|am i|do i) (?:get|getting|receive|receiving)(?: this| these)?(?: e-?mails?| newsletters?| messages?)?.?$|^(?:add us to your (?:address book|contacts|safe senders?(?: list)?)|whitelist us|(?:agregar|añadir|agréganos|añádenos) a (?:mis|tus) contactos)[.!]?$|^(?:change|update)(?: (?:your|my))? e-?mail(?: address)?[.!]?$|^forward(?: (?:this|it)(?: (?:e-?mail|newsletter|issue))?)?(?: to (?:a friend|someone|a colleague))?$/i,
     // The program that forwarded the mail says so.
     /^(?:get )?outlook (?:for|für|pour|para|per|voor) (?:ios|android|mac)$|^(?:get )?yahoo mail (?:for|on) (?:iphone|ios|android)$|^yahoo mail: search, organi[sz]e, conquer$/i,
     // German sentences; other-languages.ts has the rest.
-    /^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$/i,
+    /^(?:wird|sehen sie) diese (?:e-?mail|mail|nachricht) nicht (?:richtig|korrekt)(?: dargestellt| angezeigt)?.{0,40}$|^(?:schauen|sehen) sie sich diese (?:e-?mail|mail|nachricht) (?:in|mit) ihrem browser an[.!]?$/i,
   ],
   senderTexts: [
-    /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|conditions d.utilisation|à propos|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|aviso legal|note legali|polityka prywatności)$/i,
+    /^(?:preferences|settings|einstellungen|profil|ajustes|instellingen|voorkeuren|ustawienia|baja|zrezygnuj|rezygnacja|cancellazione|like|comment|(?:share|forward) this (?:post|issue|e-?mail|newsletter)|invite friends|data protection|preferencias|préférences|preferências|preferenze|help(?: cent(?:er|re))?|support|faqs?|report abuse|share(?: (?:this|it))?(?: on (?:facebook|twitter|x|linkedin|whatsapp))?|tweet(?: this)?|follow us(?: on \w+)?|privacy(?: policy| notice| statement)?|terms(?: (?:of (?:use|service)|(?:&|and) conditions))?|legal notice|imprint|contact(?: us)?|impressum|kontakt|datenschutz(?:erklärung|hinweise)?|mentions légales|conditions d.utilisation|à propos|politique de confidentialité|política de privacidade?|informativa (?:sulla )?privacy|privacyverklaring|t[eé]rminos y condiciones|termos e condições|termini e condizioni|aviso legal|note legali|polityka prywatności)$/i,
     // Offers of the newsletter itself, and the service that sent it. On other hosts they are sponsors' links, or headlines.
-    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|sign ?up(?: now| here| for free)?|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:more|less) like this|start (?:a|your) free trial|abonnez-vous|(?:mail|newsletter-?)archiv(?: (?:ansehen|aufrufen|öffnen))?|.{0,40}\bnewslettern? (?:abmelden|abbestellen)|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|publish(?:ed)? (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
+    /^(?:upgrade(?: to (?:paid|premium|pro))?|(?:leave|write|post) a comment|(?:give|send) a gift(?: subscription)?|gift a subscription|pledge your support|start writing|get substack|restack|read in app|log ?in|sign ?in|sign ?up(?: now| here| for free)?|yes|no|(?:(?:browse|view|see|read) )?(?:(?:the|all|our|full|complete|past|previous) )*(?:archives?|past issues|previous issues|issues)|(?:subscribe|upgrade) to (?:the |our |my )?(?:premium|paid|pro) (?:edition|version|newsletter|plan|tier)|listen in app|(?:answered|asked|posted|updated) (?:(?:on )?(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?|\d+ ?(?:[hdwmy]|(?:min(?:ute)?|hour|day|week|month|year)s?)(?: ago)?|yesterday)|(?:more|less) like this|start (?:a|your) free trial|abonnez-vous|(?:mail|newsletter-?)archiv(?: (?:ansehen|aufrufen|öffnen))?|.{0,40}\bnewslettern? (?:abmelden|abbestellen)|(?:(?:powered by|sent (?:with|by|via|using)|made with|built (?:with|on)|publish(?:ed)? (?:with|on|by)|delivered (?:by|with)) )?(?:beehiiv|kit|convertkit|mailchimp|ghost|substack|buttondown|brevo|mailerlite|klaviyo|hubspot|campaign monitor|activecampaign|sendgrid|mailjet|revue|curated)|e?-?mail marketing (?:powered )?by \S+)[.!?]?$/i,
   ],
   droppedPhrases: new RegExp(
     [
@@ -196,11 +196,12 @@ export const defaultRules: Rules = {
       String.raw`^unsubscribe\b|^1\W+2\W+3\b|^no images\?|\bforwarded (?:this|to you)\b|\b(?:email|subscription|notification|newsletter) preferences\b`,
       String.raw`\b(?:click|tap|go) here to (?:unsubscribe|opt[ -]?out|stop|cancel|leave)\b|\bbecause you (?:signed up|subscribed|registered|opted in|are subscribed)\b`,
       String.raw`(?:^(?:(?:wenn|falls|sie|hier|möchten|wollen|klicken|bitte)\b.*)?|\b(?:newsletter|e-?mails?|verteiler|jederzeit)\b.*)\b(?:abmelden|abbestellen)\b`,
+      String.raw`^(?:_+ )?\S{1,60} mailing list(?: --|,)? \S+@\S+`, // Mailman, below each mail
       String.raw`\bdésabonner|\bdésinscrire|\bda(?:r|rme|rse|rte|te) de baja\b|\bafmelden\b|\b(?:visualizza|apri|vedi|leggi)\w*\b.{0,40}\bnel browser\b`,
     ].join('|'),
     'i',
   ),
-  leaving: /\bunsubscribe\b|\bstop receiving\b/i,
+  leaving: /\bunsubscribe\b|\bstop receiving\b|\bmailing list(?: --|,)? \S+@/i,
   genericTexts: new RegExp(String.raw`^[^\p{L}\p{N}]*$|${whole([...pointers, ...buttons]).source}`, 'iu'),
   pointers: whole(pointers),
   droppedIcons:
@@ -209,6 +210,6 @@ export const defaultRules: Rules = {
   ratings: /^(\p{Extended_Pictographic})\uFE0F?(?: ?\1\uFE0F?){2,}(?:\s*\S+){0,4}$|^(?:[★☆⭐🌟]\uFE0F? ?){2,}(?:\s*\S+){0,4}$|^[★☆⭐🌟👍👎]\uFE0F?(?: \S+)?$/u,
   clickCounters: /(?:^|\.)(?:list-manage\.com|createsend\d*\.com|cmail\d+\.com|cleverreach\.com|amxe\.net)$/,
   droppedPages,
-  droppedQueries: /[?&]action=(?:share|restack-comment)\b/,
+  droppedQueries: /[?&](?:action=(?:share|save|restack-comment)\b|(?:ct|referrer)=[^&]*footer)/i,
   platforms: [medium, substack, ...otherPlatforms],
 };

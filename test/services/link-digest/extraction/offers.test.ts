@@ -25,19 +25,19 @@ describe('links behind a click counter', () => {
       ...['Browse the full archives', 'Past issues', 'Subscribe to the premium edition', 'Email marketing powered by Mailchimp', 'Revue', 'Read in app'],
       ...['⭐️⭐️⭐️⭐️⭐️ Nailed it!', '⭐️ Fail', '👍', 'Yes', '🍚🍚🍚 Well cooked', 'Publish on beehiiv'],
       ...['Change your preferences or unsubscribe here.', 'View this post online', 'Subscribe here.', 'Report this email', 'Confirm your subscription'],
-      ...['Refer your friends', 'Click to share'],
+      ...['Refer your friends', 'Click to share', 'Answered October 11, 2023', 'Posted Jul 11', 'Asked 3 hours ago', 'Updated 2d'],
     ],
     German: [
       ...['Hier klicken, um sich abzumelden', 'Klicken Sie hier, um den Newsletter abzubestellen', 'Wird diese E-Mail nicht richtig dargestellt?'],
       ...['Datenschutzhinweise', 'Kontakt', 'Abmeldelink', 'Newsletter-Einstellungen', 'Profil aktualisieren', 'Diese E-Mail im Browser anzeigen'],
       ...['Wenn Sie keine weiteren E-Mails erhalten möchten, klicken Sie hier', 'Web-Ansicht', 'Newsletter kündigen'],
       ...['Zur Webseitenansicht', 'Deine E-Mail wird nicht korrekt angezeigt? Im Browser ansehen!', '> Nur vom Reis-Newsletter abmelden'],
-      ...['Benutzerprofil ändern', 'Mailarchiv aufrufen'],
+      ...['Benutzerprofil ändern', 'Mailarchiv aufrufen', 'Schauen Sie sich diese Mail in Ihrem Browser an'],
     ],
     French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité', 'Abonnez-vous', 'À propos', ...french],
-    Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias', ...spanish],
+    Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias', 'Quiero desuscribirme', 'Agregar a mis contactos', ...spanish],
     Portuguese: ['Ver versão online', 'Política de privacidade', ...portuguese],
-    Italian: ['Cancella iscrizione', 'Informativa sulla privacy', ...italian],
+    Italian: ['Cancella iscrizione', 'Termini e condizioni', 'Informativa sulla privacy', ...italian],
     Dutch: ['Bekijk de online versie', 'Voorkeuren aanpassen', 'Privacyverklaring', ...dutch],
     Swedish: ['Avprenumerera', 'Avsluta prenumeration', 'Visa i webbläsaren', ...swedish],
     Norwegian: ['Meld deg av', 'Vis i nettleser', 'Klikk her for å melde deg av', 'Åpne i nettleser', 'Endre innstillinger'],
@@ -59,7 +59,19 @@ describe('links behind a click counter', () => {
   it('are kept where their text only begins or ends alike', () => {
     const pages = [
       ...['Preferences in political theory', 'How to unsubscribe from life', 'Contact lenses: a history', 'Help wanted', 'The FAQ that changed medicine'],
-      ...['Sharing is caring', 'Following the money', 'Lire en ligne ou sur papier ?', 'Kontaktlinsen', 'Forward to the past', 'Why am I here?'],
+      ...[
+        'Sharing is caring',
+        'Following the money',
+        'Updated Node 18',
+        'Updated 12 recipes',
+        'Updated marrow soup',
+        'Asked and answered',
+        'Lire en ligne ou sur papier ?',
+        'Kontaktlinsen',
+        'Forward to the past',
+        'Why am I here?',
+        'The rice-users mailing list is 20',
+      ],
       ...['Abmelden von Facebook: so geht es', 'La version en ligne du Louvre', 'Cancelar contratos: guía', 'Cancellazione dei debiti: la guida'],
       ...['Profil eines Mörders', 'Rezygnacja ministra', 'Instellingen van de staat', 'Warum wir keine Briefe mehr erhalten', 'Voli cancellati'],
       ...['Trouble with the view', 'Online-Versionen alter Bücher', 'Support for the strike', 'Visa i Sverige'],
@@ -149,12 +161,16 @@ describe('pages that are no reading', () => {
     ...['bsky.app/profile/rice.example', 'bsky.app/intent/compose?text=x', 'www.threads.net/@rice', 'mastodon.social/@rice', 'www.tiktok.com/@rice'],
     ...['news.ycombinator.com/submitlink?u=x', 'www.reddit.com/submit?url=x', 'wa.me/?text=x', 'refer.rice.example/abc/8', 'hub.sparklp.co/sub_1/8'],
     ...['unsubscribe.rice.example/x5', 'preferences.rice.example/x5', 'subscribe.wordpress.com/?key=x'],
+    ...['medium.com/rice-in-plain-english', 'rice.substack.com/p/rice?token=x&action=save'],
+    ...['itunes.apple.com/app/rice/id1?mt=8&ct=email_digestFooter', 'play.google.com/store/apps/details?id=rice&referrer=utm_source%3Demail_digestFooter'],
     ...['www.google.com/alerts/feedback?ffu=x', 'www.google.de/alerts?s=x', 'scholar.google.com/scholar_alerts?view_op=x', 'scholar.google.ie/citations?x=y'],
   ];
   for (const page of left) it(`are left out: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.deep.equal([]));
 
   const kept = [
     ...['mailchimp.com/resources/rice', 'buttondown.com/rice/archive/how-to', 'bsky.app/profile/rice.example/post/3k', 'mastodon.social/@rice/1'],
+    ...['medium.com/p/4aa4be1df15b', 'medium.com/how-to-cook-rice-4aa4be1df15b', 'medium.com/rice-in-plain-english/how-to-4aa4be1df15b'],
+    ...['itunes.apple.com/app/rice/id1?mt=8&ct=rice-weekly', 'play.google.com/store/apps/details?id=footer'],
     ...[
       'www.tiktok.com/@rice/video/7',
       'news.ycombinator.com/item?id=1',
@@ -167,7 +183,8 @@ describe('pages that are no reading', () => {
 
   it('are left out: a picture that leads to itself', () => {
     const image = '<img src="https://cdn.example/small.jpg" alt="A field">';
-    for (const link of ['<a href="https://cdn.example/w_1100/a.jpeg?x=1">', '<a class="image-link image2" href="https://cdn.example/a">'])
+    const wrapped = '<a href="https://www.google.com/url?q=https%3A%2F%2Fcdn.example%2Fw_1100%2Fa.png&sa=D">';
+    for (const link of [wrapped, '<a href="https://cdn.example/w_1100/a.jpeg?x=1">', '<a class="image-link image2" href="https://cdn.example/a">'])
       expect(extract({ ...mail, html: `<h2>Rice</h2>${link}${image}</a>` }), link).to.deep.equal([]);
     expect(extract({ ...mail, html: `<a href="https://cdn.example/a.jpeg">The field from above</a>` })).to.have.length(1);
   });

@@ -78,6 +78,22 @@ describe('the links that extract finds in a mail of text', () => {
     it(`end where the sentence does: ${written}`, () => expect(inText(written).map(([found]) => found)).to.deep.equal([expected]));
   }
 
+  it('are not the addresses of images, which Outlook writes in brackets', () => {
+    const text = `[https://a.example/logo.png]\nHow to cook rice\n[https://cdn.example/proxy/x]<${url}>\n\nBeans [https://b.example/beans]`;
+    expect(inText(text)).to.deep.equal([
+      [url, 'How to cook rice'],
+      ['https://b.example/beans', 'Beans'],
+    ]);
+  });
+
+  it('are not the page of the mailing list, which Mailman writes below each mail, but that of one that is announced', () => {
+    const list = 'https://lists.other.example/mailman/listinfo/rice';
+    const footers = ['rice mailing list\nrice@lists.other.example', 'rice mailing list -- rice@lists.other.example'];
+    for (const footer of footers)
+      expect(inText(`How to cook rice\n${url}\n\n${'_'.repeat(47)}\n${footer}\n${list}`)).to.deep.equal([[url, 'How to cook rice']]);
+    expect(inText(`Join the rice mailing list\n${list}`)).to.deep.equal([[list, 'Join the rice mailing list']]);
+  });
+
   it('have the slug for a title in a list of URLs', () => {
     expect(inText(`Worth reading:\nhttps://b.example/beans\n${url}`).at(-1)).to.deep.equal([url, 'how-to-cook-rice']);
   });
