@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { describeError } from '../../services/platform/errors.ts';
 import { forgeTopology } from '../../services/webhook-relay/contract.ts';
 import { call } from '../support/call.ts';
 import { temporaryDirectory } from '../support/guard.ts';
@@ -34,6 +35,15 @@ describeWith(ownRabbitmq, `${rounds} rounds of lost RabbitMQ nodes`, function ()
     flow = await startFlow({ databaseUrl: postgres.url, brokerUrls: [], settings });
     await flow.startWorker('service');
     forge = createForge(flow.relayUrls);
+  });
+  // A loss of a hundred may end otherwise: what each node believes then, and what the relay met.
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return;
+    const question =
+      '{rabbit_nodes:all_running(), rabbit_node_monitor:partitions(), [{amqqueue:get_name(Q), amqqueue:get_pid(Q)} || Q <- rabbit_amqqueue:list()]}.';
+    const believed = await Promise.all(cluster.nodes.map((node) => node.control('--timeout', '10', 'eval', question).catch(describeError)));
+    const met = flow.relays.flatMap(({ lines }) => lines.filter((line) => !line.includes('"route":"/Forge"')).slice(-60));
+    process.stdout.write([...believed, ...met, ''].join('\n'));
   });
   after(async () => {
     forge.close();
