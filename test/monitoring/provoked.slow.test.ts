@@ -183,7 +183,7 @@ describeWith(prometheus, 'provoked alerts', function () {
       {
         alert: 'SignalboxSecretsExpired',
         async mend(alert) {
-          expect(await follow(alert, 'signalbox sql')).to.contain('db-password');
+          expect(await follow(alert, 'expired=7d')).to.contain('db-password');
           writeFileSync(pods.pathOf('value.txt'), 'open barley\n');
           expect(await follow(alert, '< value.txt')).to.equal('200\n');
         },
