@@ -14,7 +14,7 @@ const usualDays = 30;
 const mostDays = 366;
 
 // Each table is counted within the days only, off an index. The first day is a parameter: of one that the statement computes, Postgres expects a third of all
-// rows, and starts workers for them.
+// rows, and takes memory for as many groups.
 const series = statement<Series[number], [firstDay: Date, lastDay: Date]>(
   'statistics.series',
   `

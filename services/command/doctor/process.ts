@@ -88,7 +88,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
   },
   signalbox_mail_mails_total: {
     // A service that starts later than this process answers the first tries with 503.
-    isBad: (value, { outcome }) => value > (outcome === 'refused' ? 0 : 3) && outcome !== 'taken',
+    isBad: (value, { outcome }) => (outcome === 'refused' ? value > 0 : outcome !== 'taken' && value > 3),
     finding: (value, { door, outcome }) => ({
       subject: 'mails',
       state: 'warning',

@@ -99,12 +99,10 @@ const soon = (locale: Locale, items: readonly ExpiringVersion[]): VNode =>
         'div',
         { class: 'text' },
         rowLink(secretPath(one.application, one.secret), one.secret),
-        dotted(
-          one.application,
-          one.environment,
-          locale.t.secrets.version(one.version),
-          isExpired(locale, one) ? expiryOf(locale, one) : [`${locale.t.secrets.expires} `, ...expiryOf(locale, one)],
-        ),
+        dotted(one.application, one.environment, locale.t.secrets.version(one.version), [
+          isExpired(locale, one) ? null : `${locale.t.secrets.expires} `,
+          ...expiryOf(locale, one),
+        ]),
       ),
   });
 
