@@ -17,8 +17,11 @@ export type RabbitmqCluster = {
   leaderOf(queue: string): Promise<RabbitmqServer>;
   /** From now on the address leads new connections to the others; open ones are the node's matter. */
   lose(node: RabbitmqServer, loss: NodeLoss): Promise<void>;
-  /** The node works again, every quorum queue has its three members, and the address leads to it as well. */
-  bringBack(node: RabbitmqServer, loss: NodeLoss): Promise<void>;
+  /**
+   * The node works again, every quorum queue has its three members, and the address leads to it as well.
+   * @returns whether it had to be restarted: RabbitMQ 3.10 may keep a split that a node slept through (SignalboxBrokerNotConfirming)
+   */
+  bringBack(node: RabbitmqServer, loss: NodeLoss): Promise<boolean>;
   close(): Promise<void>;
 };
 
@@ -62,9 +65,15 @@ export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
       if (loss === 'killed') await node.start();
       else if (loss === 'hung') node.resume();
       else await heal(node);
+      const isRestarted = loss === 'hung' && !(await becomesWhole(nodes));
+      if (isRestarted) {
+        await node.control('stop_app');
+        await node.control('start_app');
+      }
       // A node that hung believes for a while that it never left.
       for (const asked of [...othersOf(node), node]) await eventually(() => isComplete(asked, nodes.length), { withinMs: 120_000, everyMs: 200 });
       address.leadTo(...nodes.map(({ member }) => member.amqpPort));
+      return isRestarted;
     },
     async close() {
       address.close();
@@ -75,6 +84,19 @@ export async function startRabbitmqCluster(): Promise<RabbitmqCluster> {
 }
 
 const namesOf = (nodes: readonly RabbitmqServer[]) => nodes.map(({ member }) => `'${member.name}'`).join(', ');
+
+/** Whether within half a minute each node works with all others; one that waits for them answers nothing. */
+const becomesWhole = (nodes: readonly RabbitmqServer[]): Promise<boolean> =>
+  eventually(
+    async () => {
+      const known = await Promise.all(nodes.map((node) => node.control('eval', '{length(rabbit_nodes:all_running()), rabbit_node_monitor:partitions()}.')));
+      return known.every((text) => text.trim() === `{${nodes.length},[]}`);
+    },
+    { everyMs: 200 },
+  ).then(
+    () => true,
+    () => false,
+  );
 
 /** Asks the node whether each quorum queue has so many members that work, as far as it knows. */
 async function isComplete(node: RabbitmqServer, members: number): Promise<boolean> {

@@ -17,9 +17,9 @@ const insertKey = statement<unknown, KeyValues>(
   'insert into application_keys (id, application_id, name, key_hash, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
 );
 
-const removeKey = statement<unknown, [applicationId: string, id: string]>(
+const removeKey = statement<Pick<ApplicationKey, 'name'>, [applicationId: string, id: string]>(
   'keys.remove',
-  'delete from application_keys where application_id = $1 and id = $2 and account is null',
+  'delete from application_keys where application_id = $1 and id = $2 and account is null returning name',
 );
 
 const removeKeys = statement<unknown, [applicationId: string]>('keys.removeAll', 'delete from application_keys where application_id = $1 and account is null');
@@ -29,8 +29,8 @@ export const keysOf = (database: Database) => ({
   list: (applicationId: string) => database.all(listKeys, applicationId),
   insert: (applicationId: string, { id, name, keyHash, createdAt, expiresAt }: NewKeyRow) =>
     database.run(insertKey, id, applicationId, name, keyHash, createdAt, expiresAt),
-  /** False when there is none. @param id any text */
-  remove: async (applicationId: string, id: string) => isGuid(id) && (await database.run(removeKey, applicationId, id)) === 1,
+  /** Undefined when there is none. @param id any text */
+  remove: async (applicationId: string, id: string) => (isGuid(id) ? database.first(removeKey, applicationId, id) : undefined),
   removeAll: (applicationId: string) => database.run(removeKeys, applicationId),
 });
 

@@ -4,7 +4,10 @@ import { InApplication, Problems, unkept } from '../contract.ts';
 import { describedUnkept, findApplication, newApiKey } from './applications.ts';
 import { ApplicationKeys, CreatedKey, maxKeys, NewKey, OfKey } from './contract.ts';
 import type { ManagementStore } from './store.ts';
-import type { UnitOfWork } from './unit-of-work.ts';
+import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
+
+/** The audit knows a key by its name when it is gone. */
+const named = (name: string | null) => (name === null ? undefined : `named ${name}`);
 
 export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
@@ -32,11 +35,13 @@ export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
     async handle(request) {
       const { name, expiresAt } = request.body;
       const { plain, hash: keyHash, id } = newApiKey();
-      const created = await write.change(request, { action: 'application.create-key', subject: id }, async ({ keys }, applicationId, createdAt) => {
-        if ((await keys.list(applicationId)).length >= maxKeys) throw Problems.tooManyKeys();
-        const key = { id, name, createdAt, expiresAt };
-        await keys.insert(applicationId, { ...key, keyHash });
-        return { ...key, fingerprint: keyHash.toString('hex', 0, 8), lastUsedAt: null, plainApiKey: plain };
+      const target = { action: 'application.create-key', application: request.params.slug, subject: id } as const;
+      const created = await write.run(request, target, async (store) => {
+        const applicationId = await lockApplication(store, target.application);
+        if ((await store.keys.list(applicationId)).length >= maxKeys) throw Problems.tooManyKeys();
+        const key = { id, name, createdAt: write.clock(), expiresAt };
+        await store.keys.insert(applicationId, { ...key, keyHash });
+        return { applicationId, detail: named(name), result: { ...key, fingerprint: keyHash.toString('hex', 0, 8), lastUsedAt: null, plainApiKey: plain } };
       });
       return answer(201, created, unkept);
     },
@@ -51,9 +56,12 @@ export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.keyMissing],
     async handle(request) {
-      const { id } = request.params;
-      await write.change(request, { action: 'application.delete-key', subject: id }, async ({ keys }, applicationId) => {
-        if (!(await keys.remove(applicationId, id))) throw Problems.keyMissing();
+      const { id, slug } = request.params;
+      await write.run(request, { action: 'application.delete-key', application: slug, subject: id }, async (store) => {
+        const applicationId = await lockApplication(store, slug);
+        const removed = await store.keys.remove(applicationId, id);
+        if (!removed) throw Problems.keyMissing();
+        return { applicationId, detail: named(removed.name), result: undefined };
       });
       return answer(204, null);
     },

@@ -18,6 +18,8 @@ type AdminRequest = Pick<RouteRequest<undefined, undefined, undefined>, 'princip
 type Done<T> = {
   readonly result: T;
   readonly applicationId: string;
+  /** What of it is kept nowhere else. */
+  readonly detail?: string | undefined;
   /** Where one act has several parts, an audit entry for each. */
   readonly parts?: readonly { readonly environment: string; readonly version?: number; readonly subject?: string; readonly detail?: string }[];
 };
@@ -47,8 +49,8 @@ export function createUnitOfWork({
       const active = await keyCheck.requireActive();
       return await database.transaction(async (inTransaction) => {
         const store = createManagementStore(inTransaction);
-        const { result, applicationId, parts } = await work(store, active);
-        const done = { occurredAt: clock(), outcome: 'done', applicationId } as const;
+        const { result, applicationId, detail: kept = null, parts } = await work(store, active);
+        const done = { occurredAt: clock(), outcome: 'done', applicationId, detail: kept } as const;
         const entries = parts?.map(({ environment, version, subject, detail }) =>
           createEntry(
             actor,

@@ -240,7 +240,7 @@ export const AuditItem = z
     subject: z.string().nullable().describe("The secret's name, the entry's key, or the id of a key"),
     version: z.int32().nullable().describe('The version that was served or added'),
     outcome: AuditOutcome,
-    detail: z.string().nullable().describe('Why it was not done'),
+    detail: z.string().nullable().describe('Why it was not done; of a copy, what was copied; of a key, its name'),
     requestId: z.string().describe('The id of the request'),
   })
   .meta({

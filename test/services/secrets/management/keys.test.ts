@@ -128,16 +128,16 @@ describe('keys of an application', () => {
     expect(await list()).to.have.length(1);
   });
 
-  it('are in the audit by their id, and a change of the application alone', async () => {
-    const id = member(await create(), 'id');
+  it('are in the audit by their id and name, and a change of the application alone', async () => {
+    const id = member(await create({ name: 'deploy' }), 'id');
     await remove(id);
     const { rows } = await running.service.database.driver.query(
-      "select action, subject, outcome from audit_entries where application = $1 and action like 'application.%key' order by occurred_at, id",
+      "select action, subject, outcome, detail from audit_entries where application = $1 and action like 'application.%key' order by occurred_at, id",
       [slug],
     );
     expect(rows).to.deep.equal([
-      { action: 'application.create-key', subject: id, outcome: 'done' },
-      { action: 'application.delete-key', subject: id, outcome: 'done' },
+      { action: 'application.create-key', subject: id, outcome: 'done', detail: 'named deploy' },
+      { action: 'application.delete-key', subject: id, outcome: 'done', detail: 'named deploy' },
     ]);
     const { rows: changes } = await running.service.database.driver.query(
       "select action, environment, secret from changes where application = $1 and action like 'application.%key' order by number",
