@@ -42,7 +42,8 @@ type UpCommand = {
 export async function up(command: UpCommand, deployables: readonly Deployable[]): Promise<void> {
   const { environment, data, portBase } = command;
   const begun = performance.now();
-  const kept = withDefaults(environment, await keptSettings(data));
+  const ofFile = await keptSettings(data);
+  const kept = withDefaults(environment, ofFile);
   const settings = readSettings(kept, processSettings);
   const { adminUsername: consoleName } = readSettings(kept, { adminUsername: consoleSettings.adminUsername });
   const metricsPort = command.metricsPort ?? settings.metricsPort;
@@ -61,6 +62,12 @@ export async function up(command: UpCommand, deployables: readonly Deployable[])
     writeError: (text: string) => process.stderr.write(`${text}\n`),
   };
   command.warnOfUnknownSettings(kept, options.log);
+  // A shell that has read the file keeps what stood there then.
+  const overruled = Object.keys(ofFile).filter((name) => isGiven(environment, name) && environment[name] !== ofFile[name]);
+  if (overruled.length > 0) {
+    const subject = { file: join(data, 'credentials.env'), reason: overruled.join(', '), toDo: 'unset them in this shell to use the file' };
+    options.log.warn(subject, 'the environment overrules lines of this file');
+  }
   await runProcess(options, async (lifecycle) => {
     lifecycle.draining.addEventListener('abort', () => (process.stdout.write('stopping\n'), (isQuiet = () => true)));
     const { started, runtimes, isDatabaseAway } = await startEverything(deployables, {

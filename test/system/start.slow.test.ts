@@ -258,6 +258,13 @@ describe('npm start', function () {
     expect(running.lines.join('\n')).to.contain('(from the environment)');
   });
 
+  it('says which lines of its credentials.env the environment overrules', async () => {
+    running.signal('SIGINT');
+    await running.exited;
+    await start([], { Intake__AccessTokens: 'other'.repeat(8) });
+    expect(running.lines.join('\n')).to.match(/the environment overrules lines of this file \(.*credentials\.env: Intake__AccessTokens\); unset them/);
+  });
+
   it('logs no credential, key or value of a secret', async () => {
     const watch = createLeakWatch();
     const credentials = parseDotenv(await readFile(join(data, 'credentials.env'), 'utf8'));
