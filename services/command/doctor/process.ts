@@ -64,7 +64,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
       subject: 'mails',
       state: 'wrong',
       detail: 'the link digest is not connected to the broker with the queue of mails: it takes none',
-      toDo: 'see whether the broker of Ingest__BrokerUrl runs, and takes its user: the log of the link digest says why not',
+      toDo: 'see whether the broker of Ingest__BrokerUrl runs, and takes its user: the log of the link digest says why it is not connected',
     }),
   },
   signalbox_worker_connected: {
@@ -73,7 +73,7 @@ const gauges: Readonly<Record<string, Gauge>> = {
       subject: `worker ${worker}`,
       state: 'warning',
       detail: 'does not reach a broker connection: what the relay publishes there waits',
-      toDo: `see whether that broker runs: the log of ${worker} says why not`,
+      toDo: `see whether that broker runs: the log of ${worker} says why it is not connected`,
     }),
   },
   // A process that also takes mails by SMTP stays ready without its mailbox.
