@@ -97,14 +97,19 @@ const tones: Readonly<Partial<Record<Entry['outcome'], Tone>>> = { done: 'good',
 
 type KeyNames = ReadonlyMap<string, string>;
 
-/** The names of keys by their ids, of the first applications of the page; a key that was deleted keeps its id. */
+/** The name of a key, which its entries keep: it may be gone. */
+const keptName = (entry: Entry) => (isOfKey(entry) ? /^named (.+)$/s.exec(entry.detail ?? '')?.[1] : undefined);
+
+/** The names of keys by their ids, of the first applications of the page; one that was deleted has its name where this page has an entry of it. */
 async function keyNames({ ask }: Pick<Visit, 'ask'>, entries: readonly Entry[]): Promise<KeyNames> {
   const apps = new Set(entries.flatMap((entry) => (isOfKey(entry) || entry.plane === 'consumer' ? [entry.application] : [])));
   const asked = [...apps]
     .slice(0, askedAtOnce)
     .map((app) => partOf(ask('secrets').send({ path: `${appRoot(app)}/keys`, timeoutMs: besideMs }, ApplicationKeys)));
   const found = await Promise.all(asked);
-  return new Map(found.flatMap(({ value }) => value?.items.map(({ id, name, fingerprint }) => [id, name ?? fingerprint] as const) ?? []));
+  const kept = entries.flatMap((entry) => (entry.subject === null ? [] : [[entry.subject, keptName(entry)] as const]));
+  const named = kept.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const]));
+  return new Map([...named, ...found.flatMap(({ value }) => value?.items.map(({ id, name, fingerprint }) => [id, name ?? fingerprint] as const) ?? [])]);
 }
 
 /** An action that this version does not know keeps its name. */
@@ -131,7 +136,11 @@ function columnsIn(locale: Locale, names: KeyNames): readonly Column<Entry>[] {
     { label: audit.who, cell: (entry) => whoOf(locale, entry, names) },
     {
       label: audit.outcome,
-      cell: ({ outcome, detail }) => [badge(tones[outcome] ?? 'bad', audit.outcomes[outcome]), detail === null ? null : h('p', { class: 'second' }, detail)],
+      cell: (entry) => {
+        const { outcome, detail } = entry;
+        const said = keptName(entry) === undefined ? detail : null;
+        return [badge(tones[outcome] ?? 'bad', audit.outcomes[outcome]), said === null ? null : h('p', { class: 'second' }, said)];
+      },
     },
     { label: audit.request, kind: 'minor', cell: ({ requestId }) => h('code', { class: 'cut', title: requestId }, requestId) },
   ];

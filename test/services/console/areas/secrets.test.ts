@@ -1,6 +1,6 @@
 // The pages of the area of secrets, on a real service. Nothing that a browser gets holds a value of a secret.
 import { expect } from 'chai';
-import { adminToken, consume, manage, newApplication, putSecret, secretValue } from '../../secrets/service.ts';
+import { adminToken, consume, manage, member, newApplication, putSecret, secretValue } from '../../secrets/service.ts';
 import { eventually } from '../../../support/wait.ts';
 import { type Browser, type Page, useConsole } from '../service.ts';
 import { consoleToken, hostile, inDays, nextIn, placeOf, upload, useSecrets } from './secrets-fixture.ts';
@@ -266,6 +266,15 @@ describe('console secrets', () => {
       expect(await audit('&person=admin'))
         .to.include('secret.create')
         .and.not.include('title="secret.read"');
+    });
+
+    it('names a key that was deleted', async () => {
+      const id = String(member(await running.manage('POST', `/keys`, { name: 'of the build' }), 'id'));
+      await running.manage('DELETE', `/keys/${id}`);
+      for (const query of ['', '&action=application.delete-key'])
+        expect(await audit(query))
+          .to.match(/key deleted<\/span> <a [^>]*>of the build</)
+          .and.not.include('named of the build');
     });
 
     it('filters by what was changed, how it ended, and days', async () => {
