@@ -262,7 +262,7 @@ describe('npm start', function () {
     running.signal('SIGINT');
     await running.exited;
     await start([], { Intake__AccessTokens: 'other'.repeat(8) });
-    expect(running.lines.join('\n')).to.match(/the environment overrules lines of this file \(.*credentials\.env: Intake__AccessTokens\); unset them/);
+    await running.waitForLine(/the environment overrules lines of this file \(.*credentials\.env: Intake__AccessTokens\); unset them/);
   });
 
   it('logs no credential, key or value of a secret', async () => {
