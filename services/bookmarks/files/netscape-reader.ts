@@ -50,16 +50,14 @@ export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: n
 }
 
 /** The texts of an item; the one that is being read is `collected`. */
-type Texts = { name: string; title: string; description: string };
+type Texts = { heading: string; name: string; title: string; description: string };
+const noTexts: Texts = { heading: '', name: '', title: '', description: '' };
 
 function createReader() {
   const items: FileItem[] = [];
-  const lists: (FileFolder | undefined)[] = [];
-  let folder: FileFolder | undefined;
-  /** The folder whose name was read last: the next list is its content. */
-  let next: FileFolder | undefined;
+  const folders = createFolders(items);
   let collected: keyof Texts | undefined;
-  let texts: Texts = { name: '', title: '', description: '' };
+  let texts = { ...noTexts };
   let link: Attributes | undefined;
   let hasTextOnLine = false;
   /** Instapaper and Pocket have `<li>` in place of `<dt>`, and no lists of descriptions. */
@@ -67,16 +65,18 @@ function createReader() {
 
   /** Emits the bookmark or folder that was being read. */
   function complete(fault?: string): void {
-    if (link) items.push({ folder, bookmark: { ...bookmarkOf(link, texts), ...(fault !== undefined && { fault }) } });
-    if (collected === 'name') {
-      const name = decodeText(texts.name).trim();
-      next = name === '' ? folder : folderOf(name, folder);
-      if (next && next !== folder) items.push({ folder: next });
-    }
+    if (link) items.push({ folder: folders.current(), bookmark: { ...bookmarkOf(link, texts, folders.isStarred()), ...(fault !== undefined && { fault }) } });
+    if (collected === 'heading') folders.head(oneLine(texts.heading));
+    if (collected === 'name') folders.name(oneLine(texts.name));
     link = undefined;
     collected = undefined;
-    texts = { name: '', title: '', description: '' };
+    texts = { ...noTexts };
   }
+
+  const begin = (text: keyof Texts) => () => {
+    complete();
+    collected = text;
+  };
 
   const tags: Readonly<Record<string, (attributes: Attributes) => void>> = {
     a(attributes) {
@@ -89,10 +89,13 @@ function createReader() {
     '/a'() {
       if (collected === 'title') collected = undefined;
     },
-    h3() {
+    h1: begin('heading'),
+    '/h1': () => complete(),
+    ol() {
       complete();
-      collected = 'name';
+      folders.enterList();
     },
+    h3: begin('name'),
     '/h3'() {
       if (collected === 'name') complete();
     },
@@ -106,17 +109,15 @@ function createReader() {
     dl() {
       isPlainList = false;
       complete();
-      if (lists.length >= maxDepth) throw Problems.notBookmarks({ detail: `Its folders are nested deeper than ${maxDepth}.` });
-      lists.push(folder);
-      folder = next;
+      folders.enter();
     },
     '/dl'() {
       complete();
-      next = folder = lists.pop();
+      folders.leave();
     },
   };
   const tokens = createTokens({
-    isTag: (name) => (name === '/li' ? isPlainList : name !== 'li' || (isPlainList && !hasTextOnLine)),
+    isTag: (name) => !isOfPlainList(name) || (isPlainList && isListTag(name, collected, hasTextOnLine)),
     tag(name, attributes) {
       tags[name]?.(attributes);
       hasTextOnLine = name !== 'li';
@@ -133,8 +134,45 @@ function createReader() {
     end(): void {
       if (tokens.end()) {
         complete();
-        items.push({ folder, bookmark: { ...bookmarkOf({}, texts), fault: cutOff } });
+        items.push({ folder: folders.current(), bookmark: { ...bookmarkOf({}, texts, false), fault: cutOff } });
       } else complete(collected === 'title' ? cutOff : undefined);
+    },
+  };
+}
+
+/** The folder that is being read; adds each folder to the items. */
+function createFolders(items: FileItem[]) {
+  const lists: (FileFolder | undefined)[] = [];
+  let folder: FileFolder | undefined;
+  /** The folder whose name was read last: the next list is its content. */
+  let next: FileFolder | undefined;
+  /** In Instapaper's files the name of the next list. */
+  let heading = '';
+  let isStarred = false;
+  return {
+    current: () => folder,
+    name(name: string): void {
+      next = name === '' ? folder : folderOf(name, folder);
+      if (next && next !== folder) items.push({ folder: next });
+    },
+    enter(): void {
+      if (lists.length >= maxDepth) throw Problems.notBookmarks({ detail: `Its folders are nested deeper than ${maxDepth}.` });
+      lists.push(folder);
+      folder = next;
+    },
+    leave(): void {
+      next = folder = lists.pop();
+    },
+    isStarred: () => isStarred,
+    head(text: string): void {
+      heading = text;
+    },
+    /** Instapaper has no lists within lists. */
+    enterList(): void {
+      isStarred = heading === 'Starred';
+      folder = heading === '' || instapaperOwn.test(heading) ? undefined : folderOf(heading, undefined);
+      if (folder) items.push({ folder });
+      heading = '';
     },
   };
 }
@@ -154,19 +192,52 @@ function faultOf(name: string): string | undefined {
 function bookmarkOf(
   { href = '', tags = '', add_date, time_added, 'data-tags': list, 'data-important': important, ...more }: Attributes,
   { title, description }: Texts,
+  isStarred: boolean,
 ): FileBookmark {
   return {
-    title: decodeText(title).trim(),
+    title: oneLine(title),
     url: href.trim(),
-    description: decodeText(description).trim(),
+    // SemanticScuttle has it in the attribute.
+    description: withNotes(decodeText(description).trim() || (more['description'] ?? '').trim()),
     tags: tagsOf(list) ?? tags.split(','),
     // Pocket's exports name it `time_added`.
     dateAdded: dateOf(add_date ?? time_added),
     // Raindrop.io and our own export have it.
-    favorite: isSet(important),
+    favorite: isStarred || isSet(important),
     // Pinboard, linkding, Shaarli and Delicious have it.
     isPrivate: isSet(more['private']),
   };
+}
+
+const isOfPlainList = (name: string): boolean => /^\/?(?:li|h1|ol)$/.test(name);
+/** Titles and descriptions may name elements. */
+function isListTag(name: string, collected: keyof Texts | undefined, hasTextOnLine: boolean): boolean {
+  return name === 'li' ? !hasTextOnLine : name === '/li' || collected === undefined || collected === 'heading';
+}
+
+/** Lists of Instapaper that are no folders. */
+const instapaperOwn = /^(?:Unread|Starred|Archive)$/;
+
+/** Line breaks of the file are spaces; one that belongs to a title is a character reference. */
+const oneLine = (html: string): string =>
+  decodeText(
+    html
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .join(' '),
+  ).trim();
+
+const notesEnd = '[/linkding-notes]';
+
+/** linkding marks its notes in the description; here they are its last paragraph. */
+function withNotes(written: string): string {
+  if (!written.endsWith(notesEnd)) return written;
+  const [description = '', ...notes] = written.slice(0, -notesEnd.length).split('[linkding-notes]');
+  return [description, ...notes]
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join('\n\n');
 }
 
 const isSet = (value = '') => /^(?:1|true|yes)$/i.test(value.trim());

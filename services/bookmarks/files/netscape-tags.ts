@@ -15,7 +15,7 @@ type Handlers = {
 };
 
 /** The tags that are read. All others are text, so an HTML element in a title, or a comment, ends nothing. */
-const names = 'a|h3|dl|dt|dd|hr|li';
+const names = 'a|h1|h3|dl|dt|dd|hr|li|ol';
 const tagStart = new RegExp(`<(/?(?:${names}))(?![\\w-])`, 'gi');
 /** `</h3` and the character after it. */
 const longestStart = 5;

@@ -3,6 +3,8 @@ import type { Bookmark, Folder } from '../contract.ts';
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => references[character] ?? character);
+/** Readers join the lines of a title. */
+const escapeTitle = (text: string) => escape(text).replaceAll('\n', '&#10;');
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 export const fileHead = `<!DOCTYPE NETSCAPE-Bookmark-file-1>
@@ -13,7 +15,7 @@ export const fileHead = `<!DOCTYPE NETSCAPE-Bookmark-file-1>
 `;
 export const listEnd = '</DL><p>\n';
 
-export const folderHead = ({ name }: Pick<Folder, 'name'>) => `<DT><H3>${escape(name)}</H3>\n<DL><p>\n`;
+export const folderHead = ({ name }: Pick<Folder, 'name'>) => `<DT><H3>${escapeTitle(name)}</H3>\n<DL><p>\n`;
 
 export function bookmarkLines({ title, url, description, tags, favorite, dateAdded }: Bookmark): string {
   const optional = [
@@ -23,6 +25,6 @@ export function bookmarkLines({ title, url, description, tags, favorite, dateAdd
     // As Raindrop.io marks favorites.
     ...(favorite ? [' DATA-IMPORTANT="true"'] : []),
   ].join('');
-  const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${optional}>${escape(title)}</A>\n`;
+  const line = `<DT><A HREF="${escape(url)}" ADD_DATE="${seconds(dateAdded)}"${optional}>${escapeTitle(title)}</A>\n`;
   return description === '' ? line : `${line}<DD>${escape(description)}\n`;
 }
