@@ -2,7 +2,7 @@
 import { unwrap } from '../../platform/mail/wrappers.ts';
 import type { Link, MailDocument, Span } from './document.ts';
 import { factsOf } from './facts.ts';
-import { rentIn } from './prices.ts';
+import { rentAlone, rentIn } from './prices.ts';
 
 export type Card = {
   readonly sourceId: string;
@@ -58,7 +58,7 @@ export function findCards(document: MailDocument, pattern: RegExp): Card[] {
 function hasFactsBefore(text: string, runs: readonly Run[], hasSeveral: boolean): boolean {
   const [first, last] = [runs[0], runs.at(-1)];
   if (!first?.isLine || !last) return false;
-  const hasRent = (part: string) => rentIn([factsOf(part)]) !== undefined;
+  const hasRent = (part: string) => rentIn([factsOf(part)]) !== undefined || rentAlone(factsOf(part)) !== undefined;
   return (
     hasRent(text.slice(Math.max(0, first.outer.at - mostRead), first.outer.at)) &&
     !(hasSeveral && hasRent(text.slice(last.outer.end, last.outer.end + mostRead)))

@@ -158,11 +158,11 @@ export const bathsIn = (text: string) => countOf(baths, text);
 type PropertyType = Property['propertyType'];
 /** Whole words for each type. The English ones come before those of other languages, which may be names. */
 const typeWords: readonly Readonly<Partial<Record<PropertyType, RegExp>>>[] = [
-  { House: /house/, Apartment: /apartment/, Studio: /studio/, Shared: /shared/ },
+  { House: /(?<!open )house/, Apartment: /apartment/, Studio: /studio/, Shared: /shared/ },
   {
     House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia|omakotitalo|дом|къща|rumah/,
     Apartment:
-      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|apartamento|piso|mieszkanie|byt|lakás|lägenhet|leilighet|lejlighed/u,
+      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|apartamento|flat(?! (?:rate|fee|screen|roof))|piso|mieszkanie|byt[uy]?|lakás|lägenhet|leilighet|lejlighed/u,
     Studio: /monolocale|monoambiente|estudio|garsonier[aă]|kawalerka|yksiö|студио|студия/,
     Shared: /wg|colocation/,
   },
@@ -173,6 +173,13 @@ const typePatterns = typeWords.map((words) => {
 });
 const types: readonly PropertyType[] = ['House', 'Apartment', 'Studio', 'Shared'];
 
+/** Also out of the title of an offer, which may be the address as well: `Piso en calle Mayor, Burgos`. */
+export const typeOfTitle = (title: string): PropertyType | undefined => {
+  const isStreet = bedsIn(title) === undefined;
+  const { Apartment, Studio } = typePatterns[1]?.exec(isStreet ? (/^\p{L}+/u.exec(title)?.[0] ?? '') : title)?.groups ?? {};
+  return Apartment !== undefined ? 'Apartment' : Studio !== undefined ? 'Studio' : undefined;
+};
+
 export function typeOf(text: string): PropertyType | undefined {
   for (const pattern of typePatterns) {
     const found = pattern.exec(text)?.groups;
@@ -180,6 +187,13 @@ export function typeOf(text: string): PropertyType | undefined {
   }
   return undefined;
 }
+
+const rents =
+  /(?<!\p{L})(?:rent(?:als?|ing)?|lettings?|to let|\p{L}*miet\p{L}*|wg|louer|locations? (?:appartement|maison|meublé|vide|studio)s?|alquil\p{L}*|affitt\p{L}*|\p{L}*huur\p{L}*|alug\p{L}*|arrend\p{L}*|(?:ut)?hyra|uthyr\p{L}*|(?:ut)?leie|(?:ud)?leje\p{L}*|pronáj\p{L}*|prenáj\p{L}*|wynaj\p{L}*|kiralık|vuokra\p{L}*|аренд\p{L}*|賃貸)(?!\p{L})/iu;
+const sells =
+  /(?<!\p{L})(?:for[ -]sale|to buy|\p{L}*kauf\p{L}*|vendre|ventes?|venta|vendita|koop\p{L}*|venda|till salu|til salgs?|prodej\p{L}*|predaj\p{L}*|sprzeda\p{L}*|satılık|продаж\p{L}*)(?!\p{L})/iu;
+/** Whether an offer says that it is to be rented, not bought. */
+export const isForRent = (text: string): boolean => rents.test(text) && !sells.test(text);
 
 // `…/ber/B2.svg`, `ber_b2@2x.png`: the grade stands by itself or after `ber`.
 export const isOfBer = (source: string) => /(?:^|[^a-z])ber(?![a-z]{2})/i.test(source);

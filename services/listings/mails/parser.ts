@@ -6,8 +6,8 @@ import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
 import { type Card, findCards, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
-import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isOfBer, linesOf, typeOf } from './facts.ts';
-import { codeOf, hasPrice, rentIn, withoutAmounts } from './prices.ts';
+import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isForRent, isOfBer, linesOf, typeOf, typeOfTitle } from './facts.ts';
+import { codeOf, hasPrice, type Rent, rentAlone, rentIn, withoutAmounts } from './prices.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -32,14 +32,14 @@ const tooMany = { kind: 'failed', reason: `more than ${mostListings} listings` }
  */
 export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth = 0): Promise<AlertMail> {
   const mail = await readMail(raw, { forceRfc822Attachments: true });
-  const { html = '', text = '', attachments } = mail;
+  const { html = '', text = '', subject = '', attachments } = mail;
   const reason = sealOf(mail);
   if (reason !== undefined) return { kind: 'failed', reason };
   if (isTextTooLong(html, text)) return { kind: 'failed', reason: textTooLong };
   for (const document of [documentOfHtml(html), documentOfText(text)]) {
     const cards = findCards(document, linkPattern);
     if (cards.length > mostListings) return tooMany;
-    if (cards.length > 0) return { kind: 'listings', listings: cards.map((card) => readListing(document, card)) };
+    if (cards.length > 0) return { kind: 'listings', listings: cards.map((card) => readListing(document, card, subject)) };
   }
   const found: AlertMail[] = [];
   for (const attached of depth < deepest ? attachedMails(attachments) : []) found.push(await parseAlertMail(attached, linkPattern, depth + 1));
@@ -51,16 +51,18 @@ export async function parseAlertMail(raw: Uint8Array, linkPattern: RegExp, depth
 /** Mails that are forwarded as an attachment, within one another. */
 const deepest = 3;
 
-function readListing(document: MailDocument, card: Card): FoundListing {
+function readListing(document: MailDocument, card: Card, subject: string): FoundListing {
   const { sourceId, sourceUrl, before, after, isBefore } = card;
   const address = addressOf(document, card);
   const places = [...card.places, ...(isBefore ? [...before, ...after] : [...after, ...before])];
   const texts = places.map(({ at, end }) => factsOf(document.text.slice(at, Math.min(end, at + mostRead)), address));
   const nearest = <T>(read: (text: string) => T | undefined): T | undefined => firstOf(texts, read);
-  const rent = rentIn(texts);
+  const own = texts.slice(0, card.places.length + (isBefore ? before.length : 0));
+  const rent = rentIn(texts) ?? rentWithoutPeriod(own, `${subject}\n${sourceUrl}`);
   if (rent === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
   const { hostname } = new URL(sourceUrl);
+  const title = titleIn(document, card, address);
   const currency = rent.currency === undefined ? undefined : codeOf(rent.currency, hostname);
   if (rent.currency !== undefined && currency === undefined) return { kind: 'failed', reason: `${rent.currency} is the currency of several countries` };
   const read = NewProperty.safeParse({
@@ -71,15 +73,27 @@ function readListing(document: MailDocument, card: Card): FoundListing {
     currency,
     eircode: eircodeIn(address),
     // A fact that the mail lacks stays as it is known.
-    beds: nearest((text) => bedsIn(text, hostname.split('.').at(-1))),
+    beds: firstOf([...texts, title], (text) => bedsIn(text, hostname.split('.').at(-1))),
     baths: nearest(bathsIn),
-    propertyType: nearest(typeOf),
+    propertyType: nearest(typeOf) ?? typeOfTitle(title),
     berRating: firstOf(places, (place) => gradeOf(document, place)),
     mainImageUrl: mainImageOf(document, card),
     withdrawn: isWithdrawn(card, texts) ? true : undefined,
   });
   if (read.success) return { kind: 'listing', listing: read.data };
   return { kind: 'failed', reason: read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ') };
+}
+
+/** The text of a link that is the address as well; a street may be named for a bed. */
+function titleIn({ text }: MailDocument, { links }: Card, address: string): string {
+  const isOfLink = links.some(({ at, end }) => tidy(text.slice(at, end)) === address);
+  return isOfLink && (typeOf(address) ?? typeOfTitle(address)) !== undefined ? address : '';
+}
+
+/** A price without a period may be that of a flat for sale. */
+function rentWithoutPeriod(texts: readonly string[], about: string): Rent | undefined {
+  const text = texts.find((one) => rentAlone(one) !== undefined);
+  return text !== undefined && isForRent(`${about}\n${text}`) ? rentAlone(text) : undefined;
 }
 
 function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined): T | undefined {
@@ -127,7 +141,7 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   const withEircode = (place: Span) => firstOf(lines(place), (line) => (eircodeIn(line) === undefined ? undefined : addressIn(line)));
   const written = links.map((link) => ({ ...link, label: tidy(text.slice(link.at, link.end)) })).filter(({ label }) => label !== '');
   const texts = written.map(({ label }) => label);
-  const saying = texts.filter((one) => !isLabel.test(one) && !hasPrice(one));
+  const saying = texts.filter((one) => /\p{L}/u.test(one) && !isLabel.test(one) && !hasPrice(one));
   const ofLinks = saying.find((one) => streetWithComma(one) !== undefined) ?? saying[0];
   // A picture, a price and a button are all links in some cards, and the address beside them is none.
   // A mail of text has addresses of pages alone.
@@ -137,14 +151,28 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
     (firstOf(linesOf(text.slice(Math.max(at, button.at - mostRead), button.at)).toReversed(), streetWithComma) ??
       firstOf(lines({ at: Math.max(at, button.end), end }), streetWithComma));
   const near = written.length > 0 ? places : [...places, ...(isBefore ? before : after)];
+  // `Bright 2-room flat` is a title, and the address of its card a better one.
+  const priced = bedsIn(ofLinks ?? '') === undefined ? undefined : places.map(lines).find((all) => all.some(hasPrice));
   // A card that is one link has the address in one of its lines.
-  const linked = ofLinks ?? firstOf(written.flatMap(lines), streetWithComma) ?? firstOf(near, withComma) ?? texts[0];
+  const linked =
+    priced?.find((line) => behindComma.test(line) && streetWithComma(line) !== undefined) ??
+    ofLinks ??
+    firstOf(written.flatMap(lines), streetWithComma) ??
+    firstOf(near, withComma) ??
+    firstOf(near, (place) => firstOf(lines(place), townIn)) ??
+    texts[0];
   const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
   return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
+/** A town with its postal code, before or behind it. */
+const townBehindCode = String.raw`(?:[A-Z]{1,2}-)?\d{4,5}(?: [A-Z]{2})? \p{Lu}\p{L}`;
+const behindComma = new RegExp(String.raw`(?:^|,\s*)${townBehindCode}`, 'u');
+const town = new RegExp(String.raw`^${townBehindCode}\D*$|^\p{Lu}\p{L}[^\d:]* (?:\(\d{5}\)|\d{5})$`, 'u');
+const townIn = (line: string): string | undefined => line.split(/\s*[|·•;]\s*/).find((part) => part.length <= 120 && town.test(part));
+
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
-const comma = /\p{L},\s*[\p{Lu}\d]/u;
+const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${townBehindCode}`, 'u');
 
 /** The address in a line, which may hold the rent and other facts too; undefined where it has none with a comma. */
 function streetWithComma(line: string): string | undefined {
@@ -178,5 +206,5 @@ function gradeOf({ images, text }: MailDocument, { at, end }: Span): string | un
 
 function mainImageOf({ images }: MailDocument, { links }: Card): string | undefined {
   const isInside = ({ at }: { readonly at: number }) => links.some((link) => link.at <= at && at <= link.end);
-  return images.find((image) => isInside(image) && /^https?:\/\//i.test(image.source) && !isOfBer(image.source))?.source;
+  return images.find((image) => isInside(image) && !image.isSmall && /^https?:\/\//i.test(image.source) && !isOfBer(image.source))?.source;
 }

@@ -108,6 +108,13 @@ const labelled = new RegExp(
   'giu',
 );
 
+const qualifier = String.raw`(?: (?:VB|VHB)|,? ?(?:incl|inkl|excl|exkl|inclusief|exclusief|zzgl)(?!\p{L})[^\n\d]{0,40})?`;
+/** A rent that names no period stands alone in its line. */
+const alone = new RegExp(
+  String.raw`(?<=^|\n)(?:(?:price|preis|prix|precio|prezzo|prijs|preço|pris|cena)\s?:\s?|(?:ab|from|dès|desde|da) )?${amount}[.-]*${qualifier}(?=\n|$)(?!\s+(?:/|(?:per|a|al|alla|pro|par|por)\s)\s?\p{L})`,
+  'giu',
+);
+
 /** Before a former price, the bound of a saved search, a difference, or what is paid once. */
 const isOther = new RegExp(
   String.raw`\b(?:${[
@@ -144,6 +151,8 @@ const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|
 
 /** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
+/** What a portal sells costs less. */
+const leastAlone = 100;
 
 /** Whether a text names an amount of money. */
 export const hasPrice = (text: string): boolean => nameAt(markCurrencies(text)) !== undefined && /\d/.test(text);
@@ -165,6 +174,12 @@ export function rentIn(written: readonly string[]): Rent | undefined {
     return found && { ...found, value: Math.round((found.value * timesAYear * 100) / 12) / 100 };
   };
   return firstIn(texts, monthly) ?? per(weekly, 52) ?? firstIn(texts, labelled) ?? per(yearly, 1);
+}
+
+/** The rent of an offer that names no period: the only amount that stands alone in a line. */
+export function rentAlone(text: string): Rent | undefined {
+  const [first, ...others] = amountsIn(markCurrencies(text), alone).filter(({ value }) => value >= leastAlone);
+  return others.every(({ value }) => value === first?.value) ? first : undefined;
 }
 
 type Amount = Rent & { readonly isSure: boolean };

@@ -31,7 +31,12 @@ export type Element = {
 };
 
 /** A visible image; a pixel is none. `at` is its place in the text. */
-export type Image = { readonly at: number; readonly source: string; readonly description: string };
+export type Image = {
+  readonly at: number;
+  readonly source: string;
+  readonly description: string;
+  /** By its attributes, an icon or a line. */ readonly isSmall: boolean;
+};
 
 export type HtmlDocument = {
   /** The visible text, a line for each block; spacing within a line is not tidied. */
@@ -117,6 +122,8 @@ const readers = new Map<string, (tag: Tag, value: string) => unknown>([
 ]);
 /** An image of one pixel, or of none; both its width and its height say so. */
 const pixel = /^(?: [01](?:px)?){2}$/i;
+/** An image of at most 48 pixels in width or height. */
+const small = /(?:^| )(?:[1-3]?\d|4[0-8])(?:px)?(?: |$)/i;
 /** An image of at most 48 pixels, by its attributes or its style. */
 const icon = /^(?: (?:[1-3]?\d|4[0-8])(?:px)?){1,2}$|(?:^|;)\s*(?:max-)?width\s*:\s*(?:[1-3]?\d|4[0-8])px/i;
 
@@ -242,7 +249,7 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
     if (isSeen) seen += 1;
     else hiddenThings += 1;
     if (!isSeen) return;
-    if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description });
+    if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description, isSmall: small.test(image.size) });
     const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
     if (link) noteImageIn(link, image);
   }

@@ -139,9 +139,11 @@ describe('a link', () => {
 });
 
 describe('images', () => {
-  it('are the visible ones, with source, description and place', () => {
+  it('are the visible ones, with source, description and place, and whether they are small', () => {
     const { images } = readHtml('ab<img src="1.png?a&amp;b" alt="One"><img src=2 width=1 height=1><div hidden><img src=3></div><img alt=4>');
-    expect(images).to.deep.equal([{ at: 2, source: '1.png?a&b', description: 'One' }]);
+    expect(images).to.deep.equal([{ at: 2, source: '1.png?a&b', description: 'One', isSmall: false }]);
+    const small = (size: string) => readHtml(`<img src=1 ${size}>`).images[0]?.isSmall;
+    expect(['width=48', 'height=8px width=96', 'width=49', 'width="10%"', ''].map(small)).to.deep.equal([true, true, false, false, false]);
   });
 });
 

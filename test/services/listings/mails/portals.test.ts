@@ -1,0 +1,129 @@
+// Cards in the form of several portals' alert mails: prices without a period, towns without a street, titles in place of addresses.
+import { expect } from 'chai';
+import { typeOf, typeOfTitle } from '../../../../services/listings/mails/facts.ts';
+import { parseAlertMail } from '../../../../services/listings/mails/parser.ts';
+import { expectLinearTime } from '../../../support/linear-time.ts';
+import { alertMail } from './alert-mails.ts';
+
+const pattern = /example\.org\/\S*?(\d+)/i;
+const link = (text: string, id = 7) => `<a href="https://www.example.org/offers/${id}">${text}</a>`;
+const encoded = (subject: string) => `=?utf-8?B?${Buffer.from(subject).toString('base64')}?=`;
+async function found(subject: string, body: { readonly html: string } | { readonly text: string }) {
+  const parsed = await parseAlertMail(alertMail({ ...body, headers: { Subject: encoded(subject) } }), pattern);
+  return parsed.kind === 'listings' ? parsed.listings.map((one) => (one.kind === 'listing' ? one.listing : one.reason)) : [];
+}
+const only = async (subject: string, html: string) => (await found(subject, { html }))[0];
+
+/** As leboncoin sends it: links around the picture, the whole card, and the button. */
+const french = (id: number, price: string, area: string, town: string) =>
+  `<tr><td><div>${link('<table><tr><td>&nbsp;<img src="https://img.example.org/dots.png" width="96" height="8"></td></tr></table>', id)}</div>` +
+  `<div>${link('', id).replace('</a>', '')}<table><tr><td><table><tr><td><b>${price}</b></td><td>Pro</td></tr></table></td></tr>` +
+  `<tr><td>Appartement · 3 pièces · 48 m²</td></tr><tr><td>Dernier étage · Parking</td></tr><tr><td>${area}<br>${town}</td></tr>` +
+  `<tr><td>${link("<table><tr><td>Voir l'annonce</td></tr></table>", id)}</td></tr></table></a></div></td></tr>`;
+
+describe('a price without a period', () => {
+  const card = (price: string) => `<div>${link('12 Main Street, Cork')}${price}</div>`;
+
+  it('is the rent where the mail offers to rent', async () => {
+    const html = `<table>${french(1, '1 042 €', 'Centre', 'Valmont-la-Ferrière 77330')}${french(2, '980 €', 'Bois - Gare', 'Conflans-Sainte-Marie 78700')}</table>`;
+    const [first, second] = await found('2 nouveaux biens à louer', { html });
+    expect(first).to.include({ priceMonthly: 1042, beds: 2, propertyType: 'Apartment', address: 'Valmont-la-Ferrière 77330' });
+    expect(second).to.include({ priceMonthly: 980, address: 'Conflans-Sainte-Marie 78700' });
+    for (const [subject, price, rent] of [
+      ['Neue Mietwohnungen', '<p>950 € VB</p>', 950],
+      ['Mietobjekte in Bern', '<p>CHF 1’650.–</p>', 1650],
+      ['Mietobjekte in Bern', "<p>CHF 1'850.—</p>", 1850],
+      ['Mieszkania na wynajem', '<p>3 200 zł</p><p>+ czynsz: 650 zł/miesiąc</p>', 3200],
+      ['Bolig til leie', '<p>16 500 kr</p>', 16_500],
+      ['New flats to rent', '<p>€650,- incl. utilities</p>', 650],
+      ['Case in affitto', '<p>Prezzo: € 650</p><p>€ 650</p>', 650],
+    ] as const)
+      expect(await only(subject, card(price).replace('12 Main', subject === 'Bolig til leie' ? 'finn.no, 12 Main' : '12 Main')), price).to.satisfy(
+        (one: unknown) => one === 'kr is the currency of several countries' || (one as { priceMonthly: number }).priceMonthly === rent,
+      );
+  });
+
+  it('is none of an offer to buy, of two amounts, of a deposit, or within other text', async () => {
+    for (const [subject, price] of [
+      ['Case in vendita', '<p>€ 185.000</p>'],
+      ['Neue Immobilien', '<p>350.000 €</p>'],
+      ['Mieten oder kaufen', '<p>350.000 €</p>'],
+      ['Flats to rent', '<p>€1,200</p><p>€900</p>'],
+      ['Flats to rent', '<p>Deposit</p><p>€1,200</p>'],
+      ['Flats to rent', '<p>€1,200 is what we spent on paint</p>'],
+      ['Flats to rent', '<p>€120</p><p>per night</p>'],
+      ['Flats to rent', '<p>€39</p>'],
+    ] as const)
+      expect(await only(subject, card(price)), `${subject} ${price}`).to.equal('no price');
+    const others = `<table><tr><td>${card('<p>On application</p>')}</td></tr><tr><td>€1,200</td></tr><tr><td>${link('1 Hill, Cork', 8)} €900 per month</td></tr></table>`;
+    expect((await found('Flats to rent', { html: others }))[0]).to.equal('no price');
+  });
+
+  it('gives way to one with a period', async () => {
+    expect(await only('Flats to rent', card('<p>€2,000</p><p>€1,850 per month</p>'))).to.include({ priceMonthly: 1850 });
+  });
+
+  it('is read before a link in a mail of text', async () => {
+    const text = 'Neue Mietwohnung\r\n\r\n2-Zimmer-Wohnung\r\nPreis: 1.200 €\r\nBeispielmarkt 5, 10178 Berlin\r\n\r\nhttps://www.example.org/offers/7';
+    expect((await found('Neue Mietwohnung', { text }))[0]).to.include({ priceMonthly: 1200, beds: 1, address: 'Beispielmarkt 5, 10178 Berlin' });
+  });
+
+  it('is searched in linear time', async () => {
+    await expectLinearTime((parts) => only('Flats to rent', `<div>${link('1 Main St, Cork')}<p>${'€1 200 '.repeat(parts * 200)}</p></div>`));
+  });
+});
+
+describe('the picture', () => {
+  it('is no icon or line', async () => {
+    const image = (name: string, size: string) => `<img src="https://img.example.org/${name}.jpg" ${size}>`;
+    const of = async (...images: readonly string[]) => only('x', `<div>${link(images.join(''))}${link('12 Hill, Cork')}<p>€900 per month</p></div>`);
+    expect(await of(image('dots', 'width="96" height="8"'), image('arrow', 'width="48"'), image('flat', 'width="100%" height="223"'))).to.include({
+      mainImageUrl: 'https://img.example.org/flat.jpg',
+    });
+    expect(await of(image('dots', 'width="96" height="8"'))).to.include({ mainImageUrl: undefined });
+    expect(await of(image('flat', ''))).to.include({ mainImageUrl: 'https://img.example.org/flat.jpg' });
+  });
+});
+
+describe('an address', () => {
+  it('is a town with its postal code where the links are buttons', async () => {
+    for (const [line, address] of [
+      ['Location appartement · Valmont (77127)', 'Valmont (77127)'],
+      ['50667 Köln', '50667 Köln'],
+      ['3511 AB Utrecht', '3511 AB Utrecht'],
+    ] as const)
+      expect(await only('x', `<div>${link("Voir l'annonce et contacter le propriétaire")}<p>${line}</p><p>900 € / mois</p></div>`)).to.include({ address });
+    const text = 'Location appartement\r\nValmont (77127)\r\n3 pièces - 63 m²\r\n1.150 € / mois\r\n\r\nhttps://www.example.org/offers/7';
+    expect((await found('x', { text }))[0]).to.include({ address: 'Valmont (77127)', priceMonthly: 1150, beds: 2 });
+  });
+
+  it('is a street and a town in the card rather than a title, and not that of the footer', async () => {
+    const footer = '<p>Portal AG, Beispielallee 1, 10115 Berlin</p>';
+    const card = (line: string) => `<div><div>${link('Helle 2-Zimmer-Wohnung mit Loggia')}${line}<p>890 € pro Monat</p></div>${footer}</div>`;
+    expect(await only('x', card('<p>Musterstraße 5, 10178 Berlin</p>'))).to.include({ address: 'Musterstraße 5, 10178 Berlin', propertyType: 'Apartment' });
+    for (const line of ['', '<p>50667 Köln</p>']) expect(await only('x', card(line))).to.include({ address: 'Helle 2-Zimmer-Wohnung mit Loggia', beds: 1 });
+  });
+
+  it('is no arrow', async () => {
+    expect(await only('x', `<div>${link('↘ 12%')}${link('12 Hill')}<p>€900 per month</p></div>`)).to.include({ address: '12 Hill' });
+  });
+});
+
+describe('a title that is the address', () => {
+  it('tells beds and type, unless it may be a street', async () => {
+    const card = (title: string) => `<div>${link(title)}<p>€900 per month</p></div>`;
+    expect(await only('x', card('2 Bed Flat, Main Road, SE15'))).to.include({ beds: 2, propertyType: 'Apartment' });
+    expect(await only('x', card('Piso en calle Mayor, Burgos'))).to.include({ propertyType: 'Apartment' });
+    expect(await only('x', card('12 Bed Lane, Cork'))).to.include({ beds: undefined });
+    expect([typeOfTitle('Casa Rosa, Roma'), typeOfTitle('Via Appartamento 3, Roma')]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('an open house is a viewing, and a flat rate no flat', () => {
+    expect(['Open House Sat, 11am', 'Flat rate of €50', '2 bedroom flat to rent', 'A house'].map((text) => typeOf(text))).to.deep.equal([
+      undefined,
+      undefined,
+      'Apartment',
+      'House',
+    ]);
+  });
+});
