@@ -151,7 +151,7 @@ const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|
 
 /** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
-/** What a portal sells costs less. */
+/** Hardly any rent is lower, and other things on sale are. */
 const leastAlone = 100;
 
 /** Whether a text names an amount of money. */

@@ -1,4 +1,4 @@
-// What other programs write in a way of their own: Instapaper, linkding, SemanticScuttle, Safari.
+// Files of Instapaper, linkding, SemanticScuttle and Safari, each in a way of its own.
 import { expect } from 'chai';
 import { apiKey, call, useService } from '../service.ts';
 import { link, page } from './files.ts';
