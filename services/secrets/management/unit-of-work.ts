@@ -18,7 +18,7 @@ type AdminRequest = Pick<RouteRequest<undefined, undefined, undefined>, 'princip
 type Done<T> = {
   readonly result: T;
   readonly applicationId: string;
-  /** What of it is kept nowhere else. */
+  /** The part of it that is kept nowhere else. */
   readonly detail?: string | undefined;
   /** Where one act has several parts, an audit entry for each. */
   readonly parts?: readonly { readonly environment: string; readonly version?: number; readonly subject?: string; readonly detail?: string }[];

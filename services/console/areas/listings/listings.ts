@@ -111,7 +111,12 @@ function headActions({ locale, query, may }: ListVisit, status: Status, chosen: 
       key: 'm',
       image: 'map',
     }),
-    linkButton({ href: withQuery(paths[status], other), label: isDense ? listings.words.asCards : listings.words.asRows, key: 'v', image: isDense ? 'system' : 'rows' }),
+    linkButton({
+      href: withQuery(paths[status], other),
+      label: isDense ? listings.words.asCards : listings.words.asRows,
+      key: 'v',
+      image: isDense ? 'system' : 'rows',
+    }),
     ...(may('listings', 'editor') && !chosen.preset && Object.keys(chosen.filter).length > 0
       ? [linkButton({ href: withQuery('/presets/new', chosen.filter), label: listings.presets.keep, image: 'add' })]
       : []),
