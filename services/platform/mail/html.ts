@@ -35,7 +35,8 @@ export type Image = {
   readonly at: number;
   readonly source: string;
   readonly description: string;
-  /** By its attributes, an icon or a line. */ readonly isSmall: boolean;
+  /** By its attributes, an icon or a line. */
+  readonly isSmall: boolean;
 };
 
 export type HtmlDocument = {
