@@ -166,6 +166,29 @@ export const failurePause = { firstMs: 100, longestMs: 2000 };
 /** @returns false when the signal ended the pause */
 export const pauseAfterFailure = (failures: number, signal: AbortSignal): Promise<boolean> => sleepUntil(signal, backOffMs(failures, failurePause));
 
+/** A server may start beside this process, as all pods of a new installation do. */
+const serverStartMs = 120_000;
+
+/** The log lines of one connection: a warning while its server may be starting, an error from then on, and at once after a connection that there was. */
+export function createConnectFailures(log: Log, message: string, now = () => performance.now()) {
+  const startedBy = now() + serverStartMs;
+  let isExpected = true;
+  let last: string | undefined;
+  return {
+    failed(reason: string): void {
+      isExpected &&= now() < startedBy;
+      const level = isExpected ? 'warn' : 'error';
+      // The same fault every two seconds is one line, not a flood.
+      if (last !== level + reason) log[level]({ reason }, message);
+      last = level + reason;
+    },
+    connected(): void {
+      isExpected = false;
+      last = undefined;
+    },
+  };
+}
+
 /** The work, which has `ms` left once `stopping` is aborted. */
 export async function finishWithin<T>(ms: number, stopping: AbortSignal, work: Promise<T>): Promise<T> {
   const stopped = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { describeError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { withTimeout } from '../../time.ts';
 import { parseBrokerUrl } from '../environment.ts';
-import { failurePause } from '../outcomes.ts';
+import { createConnectFailures, failurePause } from '../outcomes.ts';
 import { whenClosed } from './closing.ts';
 
 const connectTimeoutMs = 5000;
@@ -34,7 +34,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   let isPrepared = false;
   /** The one that `reconnect` closed last: each message that times out on it asks for that. */
   let dropped: ChannelModel | null = null;
-  let lastFailure: string | null = null;
+  const failures = createConnectFailures(log, 'connecting to the broker failed, retrying');
   let isClosing = false;
 
   const setup = async (opened: ChannelModel) => {
@@ -55,9 +55,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const failed = (error: Error) => {
     if (isClosing) return; // the attempt that was under way
     const reason = describeRefusal(error, parts.url);
-    // The same fault every two seconds is one line, not a flood.
-    if (reason !== lastFailure) log.error({ reason }, 'connecting to the broker failed, retrying');
-    lastFailure = reason;
+    failures.failed(reason);
     lost(reason);
   };
 
@@ -69,7 +67,7 @@ export function createAmqpConnection(parts: AmqpConnectionParts) {
   const recovering = connecting.then((connection) => {
     connection.on('connect', () => {
       isPrepared = true;
-      lastFailure = null;
+      failures.connected();
       log.info('connected to the broker');
       parts.onConnected?.();
     });

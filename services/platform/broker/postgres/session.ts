@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts';
 import { createSockets, deadClientOptions, keepAlive, transactionOn, withConnection, withVerifiedTls } from '../../postgres/pool.ts';
 import { every, withTimeout } from '../../time.ts';
 import type { Topology } from '../broker.ts';
-import { pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
+import { createConnectFailures, pauseAfterFailure, redeliveredQueue } from '../outcomes.ts';
 
 export type ConnectionParts = {
   readonly url: string;
@@ -31,7 +31,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
   const { log } = parts;
   const sockets = createSockets();
   const closing = new AbortController();
-  let lastFailure: string | null = null;
+  const told = createConnectFailures(log, 'connecting to the embedded broker failed, retrying');
 
   async function useOne(connectMs: number): Promise<void> {
     await using session = await openSession(parts, sockets, connectMs);
@@ -39,7 +39,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
     if (!over.aborted) {
       log.info('connected to the embedded broker');
       parts.onConnected(session);
-      lastFailure = null;
+      told.connected();
       if (!over.aborted) await once(over, 'abort');
     }
     if (session.lost.aborted) {
@@ -58,9 +58,7 @@ export function createEmbeddedConnection(parts: ConnectionParts) {
         failures = 1;
       } catch (error) {
         const reason = describeError(error);
-        // The same fault every two seconds is one line, not a flood.
-        if (reason !== lastFailure) log.error({ reason }, 'connecting to the embedded broker failed, retrying');
-        lastFailure = reason;
+        told.failed(reason);
         parts.onDisconnected(reason);
         failures += 1;
       }
