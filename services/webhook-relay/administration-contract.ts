@@ -159,6 +159,7 @@ export const RelayCounts = z
     connections: Count.meta({ description: 'Connections that are configured' }),
     connected: Count.meta({ description: 'Connections that stand and take messages' }),
     rejected: Count.meta({ description: 'Deliveries in the list of rejected ones' }),
+    lost: Count.meta({ description: 'Those of the last day that were neither published nor spooled: only the forge has them' }),
     spooled: Count.meta({ description: 'Spooled deliveries that wait: files of this relay, and rows' }),
     givenUp: Count.meta({ description: 'Spooled deliveries that were given up' }),
     queued: count('Messages that wait in queues of connections that answer'),
@@ -167,6 +168,6 @@ export const RelayCounts = z
   .meta({
     id: 'RelayCounts',
     description: 'Numbers of what an operator may have to look at',
-    examples: [{ connections: 2, connected: 2, rejected: 4, spooled: 0, givenUp: 0, queued: 12, deadLetters: 0 }],
+    examples: [{ connections: 2, connected: 2, rejected: 4, lost: 0, spooled: 0, givenUp: 0, queued: 12, deadLetters: 0 }],
   });
 export type RelayCounts = z.output<typeof RelayCounts>;

@@ -10,19 +10,27 @@ import type { Spooled } from './spool/spooled.ts';
 
 type CountsParts = {
   readonly connections: Connections;
-  readonly rejected: Pick<RejectedStore, 'count'>;
+  readonly rejected: Pick<RejectedStore, 'count' | 'countLost'>;
   readonly spooled: Pick<Spooled, 'count'>;
   readonly clock: () => Date;
 };
 
+const dayMs = 86_400_000;
+
 async function count({ connections, rejected, spooled, clock }: CountsParts): Promise<RelayCounts> {
-  const [rejectedCount, { waiting, givenUp }, { queues }] = await Promise.all([rejected.count(), spooled.count(), lookAtQueues(connections, clock)]);
+  const [rejectedCount, lost, { waiting, givenUp }, { queues }] = await Promise.all([
+    rejected.count(),
+    rejected.countLost(new Date(clock().getTime() - dayMs)),
+    spooled.count(),
+    lookAtQueues(connections, clock),
+  ]);
   const { dead = [], living = [] } = Object.groupBy(queues, ({ queue }) => (queue === forgeTopology.deadLetters.queue ? 'dead' : 'living'));
   const sum = (some: typeof queues) => some.reduce((total, { messages }) => total + (messages ?? 0), 0);
   return {
     connections: connections.all.length,
     connected: connections.all.filter(({ isUsable }) => isUsable).length,
     rejected: rejectedCount,
+    lost,
     spooled: waiting,
     givenUp,
     queued: sum(living),

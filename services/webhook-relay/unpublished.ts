@@ -6,6 +6,7 @@ import { withTimeout } from '../platform/time.ts';
 import type { Alerts } from './alerts.ts';
 import type { Published } from './connections/publisher.ts';
 import { Problems } from './contract.ts';
+import { notKept } from './rejected/store.ts';
 import type { Spool } from './spool/spool.ts';
 
 type UnpublishedParts = {
@@ -37,7 +38,7 @@ export function createRefuseUnpublished({ spool, alerts, log }: UnpublishedParts
     // A disk that hangs must not hold up the forge.
     const spooled = await withTimeout(spool.write({ message, reason: published.reason }, restMs), restMs, () => false);
     const what = published.outcome === 'refused' ? 'Every broker connection refuses this delivery for its size.' : 'The delivery could not be published now.';
-    const then = spooled ? 'It is kept and will be published later.' : 'It could not be kept either.';
+    const then = spooled ? 'It is kept and will be published later.' : notKept;
     const problem = Problems.notPublished({ detail: `${what} ${then}`, id: message.id, spooled });
     return { outcome: spooled ? 'spooled' : 'lost', problem };
   };

@@ -99,7 +99,7 @@ export function queueFindings(queues: readonly Queue[]): readonly Finding[] {
 }
 
 async function lookAtSpool(installation: Installation): Promise<readonly Finding[]> {
-  const { spooled, givenUp } = await installation.ask('webhook-relay', { path: '/Broker/counts' }, RelayCounts);
+  const { spooled, givenUp, lost } = await installation.ask('webhook-relay', { path: '/Broker/counts' }, RelayCounts);
   const waits = {
     detail: `waiting to be published: ${numberText(spooled)}`,
     toDo: 'signalbox spool says why; they are published once a broker takes them',
@@ -108,7 +108,11 @@ async function lookAtSpool(installation: Installation): Promise<readonly Finding
     detail: `given up: ${numberText(givenUp)}`,
     toDo: 'signalbox spool says why; then signalbox spool retry --given-up, or drop',
   };
-  const found = [...(spooled > 0 ? [waits] : []), ...(givenUp > 0 ? [gaveUp] : [])];
+  const lostOnes = {
+    detail: `lost within a day: ${numberText(lost)}, neither a broker nor the spool took them`,
+    toDo: 'redeliver them at the forge: the runbook SignalboxDeliveryLost lists them',
+  };
+  const found = [...(lost > 0 ? [lostOnes] : []), ...(spooled > 0 ? [waits] : []), ...(givenUp > 0 ? [gaveUp] : [])];
   if (found.length === 0) return [{ subject: 'spool', state: 'ok', detail: 'empty' }];
   return found.map((one) => ({ subject: 'spool', state: 'warning', ...one }));
 }

@@ -85,6 +85,12 @@ const list = statement<ListedRow, FilterValues>(
     and ($6::timestamptz is null or (received_at, id) < ($6, $7::uuid))
   order by received_at desc, id desc limit $8`,
 );
+/** Ends the reason of a delivery that was neither published nor spooled: only the forge has it. */
+export const notKept = 'It could not be kept either.';
+const countLost = statement<{ count: number }, [from: Date, ending: string]>(
+  'rejected.countLost',
+  'select count(*) as count from rejected_deliveries where received_at >= $1 and status = 400 and right(reason, length($2)) = $2',
+);
 const countAll = statement<{ count: number }>('rejected.count', 'select count(*) as count from rejected_deliveries');
 const one = statement<RejectedRow, [id: string]>('rejected.one', `select ${listed}, headers, payload from rejected_deliveries where id = $1::uuid`);
 
@@ -101,6 +107,8 @@ export const createRejectedStore = (database: Database) => ({
   list: ({ status, event, deliveryId, from, to, after, limit }: RejectedFilter) =>
     database.all(list, status ?? null, event ?? null, deliveryId ?? null, from ?? null, to ?? null, after?.receivedAt ?? null, after?.id ?? null, limit),
   count: async () => (await database.first(countAll))?.count ?? 0,
+  /** Those that were neither published nor spooled. */
+  countLost: async (from: Date) => (await database.first(countLost, from, notKept))?.count ?? 0,
   find: (id: string) => database.first(one, id),
   /** @returns how many older ones were deleted */
   keepNewest: (rows: number) => database.run(keepNewest, rows),

@@ -67,6 +67,15 @@ describe('a broker that cannot be reached', () => {
     expect((await deliver(url)).body).to.deep.include({ status: 400, spooled: false });
   });
 
+  it('counts a delivery that a full spool did not take as lost, for a day', async () => {
+    const { url, database: pool } = await start({ BROKER_URL_1: await dead(), FailedPayloads__MaxBytes: '65536' });
+    expect((await deliver(url, { text: 'x'.repeat(70_000) })).body).to.deep.include({ status: 400, spooled: false });
+    const lost = async () => (await administer(url, 'GET', '/Broker/counts')).body['lost'];
+    await eventually(async () => expect(await lost()).to.equal(1));
+    await pool.driver.query("update rejected_deliveries set received_at = received_at - interval '25 hours'");
+    expect(await lost()).to.equal(0);
+  });
+
   it('has what was spooled published as soon as it is back, without waiting for the next round', async () => {
     const [file, url] = [join(temporaryDirectory('environment'), 'broker.env'), await dead()];
     await writeFile(file, `BROKER_URL_1=${url}`);

@@ -22,6 +22,8 @@ export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { rela
     [words.listings, listings, 'plain', '/listings'],
     [words.links, links, 'plain', '/links'],
     [system.deadLetters, relay?.deadLetters ?? intake?.deadLetters, 'bad', has('intake') ? '/system/dead-letters' : '/system'],
+    // A rare thing: its 0 tells nothing.
+    [words.lost, relay?.lost || undefined, 'bad', '/system/rejected?status=400'],
     [system.givenUp, relay?.givenUp, 'bad', '/system/spool'],
     [system.spooled, relay?.spooled, 'warn', '/system/spool'],
     [words.failedNotifications, intake?.failedNotifications, 'warn', '/system/notifications?status=failed'],

@@ -12,6 +12,7 @@ export const now: Texts['now'] = {
   waits: 'Was wartet',
   listings: 'Wohnungen zu entscheiden',
   links: 'Links zu entscheiden',
+  lost: 'Verlorene Zustellungen des letzten Tages',
   failedNotifications: 'Gescheiterte Benachrich\u00adtigungen',
   failedWorkers: 'Worker, deren letzter Lauf scheiterte',
   givenUp: 'Dead Letters',

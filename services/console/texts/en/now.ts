@@ -11,6 +11,7 @@ export const now = {
   waits: 'Waiting',
   listings: 'Listings to decide',
   links: 'Links to decide',
+  lost: 'Lost deliveries of the last day',
   failedNotifications: 'Notifications that failed',
   failedWorkers: 'Workers whose last run failed',
   givenUp: 'Dead letters',

@@ -1,11 +1,13 @@
 // Now and the area of the system, on a real relay and a real intake with one embedded broker.
 import { expect } from 'chai';
+import { v7 as newId } from 'uuid';
 import type { Broker } from '../../../../services/platform/broker/broker.ts';
 import { connectBroker } from '../../../../services/platform/broker/connect.ts';
 import { silentLog } from '../../../../services/platform/log.ts';
 import { createDeadLetters } from '../../../../services/webhook-intake/dead-letters.ts';
 import { toOpen } from '../../../../services/webhook-intake/jobs/dead-letters.ts';
 import { forgeTopology } from '../../../../services/webhook-relay/contract.ts';
+import { createRejectedStore, notKept } from '../../../../services/webhook-relay/rejected/store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 import { eventually } from '../../../support/wait.ts';
 import { createDashboard, type Dashboard, tokens } from '../../webhook-intake/dashboard/ground.ts';
@@ -84,6 +86,21 @@ describe('console system', function () {
       .and.to.include('Dead letters: 1')
       .and.to.include('href="/system/dead-letters"')
       .and.include('href="/system/dead-letters?reason=no+such+column"');
+  });
+
+  it('says on the first page how many deliveries were lost', async () => {
+    const lost = {
+      id: newId(),
+      receivedAt: new Date(),
+      status: 400,
+      reason: `The delivery could not be published now. ${notKept}`,
+      headers: {},
+      payload: Buffer.of(),
+    };
+    await createRejectedStore(relay.database).add([{ ...lost, event: 'push', deliveryId: '', hookId: '', targetId: '', payloadBytes: 0 }], 10);
+    expect((await (await console.loggedIn()).get('/')).text)
+      .to.include('Lost deliveries of the last day: 1')
+      .and.include('href="/system/rejected?status=400"');
   });
 
   it('says on the first page that the reasons are those of the oldest hundred', async () => {
