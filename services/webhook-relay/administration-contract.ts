@@ -159,7 +159,7 @@ export const RelayCounts = z
     connections: Count.meta({ description: 'Connections that are configured' }),
     connected: Count.meta({ description: 'Connections that stand and take messages' }),
     rejected: Count.meta({ description: 'Deliveries in the list of rejected ones' }),
-    lost: Count.meta({ description: 'Those of the last day that were neither published nor spooled: only the forge has them' }),
+    lost: Count.meta({ description: 'Deliveries of the last day that were neither published nor spooled: only the forge has them' }),
     spooled: Count.meta({ description: 'Spooled deliveries that wait: files of this relay, and rows' }),
     givenUp: Count.meta({ description: 'Spooled deliveries that were given up' }),
     queued: count('Messages that wait in queues of connections that answer'),

@@ -107,7 +107,7 @@ export const createRejectedStore = (database: Database) => ({
   list: ({ status, event, deliveryId, from, to, after, limit }: RejectedFilter) =>
     database.all(list, status ?? null, event ?? null, deliveryId ?? null, from ?? null, to ?? null, after?.receivedAt ?? null, after?.id ?? null, limit),
   count: async () => (await database.first(countAll))?.count ?? 0,
-  /** Those that were neither published nor spooled. */
+  /** Neither published nor spooled, from this time on. */
   countLost: async (from: Date) => (await database.first(countLost, from, notKept))?.count ?? 0,
   find: (id: string) => database.first(one, id),
   /** @returns how many older ones were deleted */

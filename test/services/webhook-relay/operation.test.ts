@@ -103,7 +103,16 @@ describe('a relay and its operator', () => {
     await relay.database.driver.query('update failed_payloads set refused_at = now()');
     await deliver(relay.url, payload, { 'X-Hub-Signature-256': 'sha256=0' });
     await eventually(async () =>
-      expect(await get('/Broker/counts')).to.deep.equal({ connections: 2, connected: 2, rejected: 1, lost: 0, spooled: 0, givenUp: 1, queued: 4, deadLetters: 2 }),
+      expect(await get('/Broker/counts')).to.deep.equal({
+        connections: 2,
+        connected: 2,
+        rejected: 1,
+        lost: 0,
+        spooled: 0,
+        givenUp: 1,
+        queued: 4,
+        deadLetters: 2,
+      }),
     );
   });
 });

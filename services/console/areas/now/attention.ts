@@ -23,7 +23,7 @@ export function attention({ locale, has }: Pick<Visit, 'locale' | 'has'>, { rela
     [words.links, links, 'plain', '/links'],
     [system.deadLetters, relay?.deadLetters ?? intake?.deadLetters, 'bad', has('intake') ? '/system/dead-letters' : '/system'],
     // A rare thing: its 0 tells nothing.
-    [words.lost, relay?.lost || undefined, 'bad', '/system/rejected?status=400'],
+    [words.lost, relay?.lost === 0 ? undefined : relay?.lost, 'bad', '/system/rejected?status=400'],
     [system.givenUp, relay?.givenUp, 'bad', '/system/spool'],
     [system.spooled, relay?.spooled, 'warn', '/system/spool'],
     [words.failedNotifications, intake?.failedNotifications, 'warn', '/system/notifications?status=failed'],
