@@ -1,5 +1,6 @@
 // Counts for an operator: the lengths of the lists that may need attention.
 import { route } from '../platform/http/route.ts';
+import { dayMs } from '../platform/time.ts';
 import { RelayCounts } from './administration-contract.ts';
 import type { Connections } from './connections/connections.ts';
 import { lookAtQueues } from './connections/queues.ts';
@@ -14,8 +15,6 @@ type CountsParts = {
   readonly spooled: Pick<Spooled, 'count'>;
   readonly clock: () => Date;
 };
-
-const dayMs = 86_400_000;
 
 async function count({ connections, rejected, spooled, clock }: CountsParts): Promise<RelayCounts> {
   const [rejectedCount, lost, { waiting, givenUp }, { queues }] = await Promise.all([

@@ -58,7 +58,10 @@ export function findCards(document: MailDocument, pattern: RegExp): Card[] {
 function hasFactsBefore(text: string, runs: readonly Run[], hasSeveral: boolean): boolean {
   const [first, last] = [runs[0], runs.at(-1)];
   if (!first?.isLine || !last) return false;
-  const hasRent = (part: string) => rentIn([factsOf(part)]) !== undefined || rentAlone(factsOf(part)) !== undefined;
+  const hasRent = (part: string) => {
+    const facts = factsOf(part);
+    return rentIn([facts]) !== undefined || rentAlone(facts) !== undefined;
+  };
   return (
     hasRent(text.slice(Math.max(0, first.outer.at - mostRead), first.outer.at)) &&
     !(hasSeveral && hasRent(text.slice(last.outer.end, last.outer.end + mostRead)))

@@ -2,12 +2,12 @@
 import { answer, route } from '../../platform/http/route.ts';
 import { InApplication, Problems, unkept } from '../contract.ts';
 import { describedUnkept, findApplication, newApiKey } from './applications.ts';
-import { ApplicationKeys, CreatedKey, maxKeys, NewKey, OfKey } from './contract.ts';
+import { type ApplicationKey, ApplicationKeys, CreatedKey, maxKeys, NewKey, OfKey } from './contract.ts';
 import type { ManagementStore } from './store.ts';
-import { lockApplication, type UnitOfWork } from './unit-of-work.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** The audit knows a key by its name when it is gone. */
-const named = (name: string | null) => (name === null ? undefined : `named ${name}`);
+const named = ({ name }: Pick<ApplicationKey, 'name'>) => (name === null ? undefined : `named ${name}`);
 
 export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
   route({
@@ -35,15 +35,14 @@ export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
     async handle(request) {
       const { name, expiresAt } = request.body;
       const { plain, hash: keyHash, id } = newApiKey();
-      const target = { action: 'application.create-key', application: request.params.slug, subject: id } as const;
-      const created = await write.run(request, target, async (store) => {
-        const applicationId = await lockApplication(store, target.application);
-        if ((await store.keys.list(applicationId)).length >= maxKeys) throw Problems.tooManyKeys();
-        const key = { id, name, createdAt: write.clock(), expiresAt };
-        await store.keys.insert(applicationId, { ...key, keyHash });
-        return { applicationId, detail: named(name), result: { ...key, fingerprint: keyHash.toString('hex', 0, 8), lastUsedAt: null, plainApiKey: plain } };
-      });
-      return answer(201, created, unkept);
+      const target = { action: 'application.create-key', subject: id, detailOf: named } as const;
+      const add = async ({ keys }: ManagementStore, applicationId: string, createdAt: Date) => {
+        if ((await keys.list(applicationId)).length >= maxKeys) throw Problems.tooManyKeys();
+        const key = { id, name, createdAt, expiresAt };
+        await keys.insert(applicationId, { ...key, keyHash });
+        return { ...key, fingerprint: keyHash.toString('hex', 0, 8), lastUsedAt: null, plainApiKey: plain };
+      };
+      return answer(201, await write.change(request, target, add), unkept);
     },
   }),
   route({
@@ -56,13 +55,13 @@ export const keyRoutes = (store: ManagementStore, write: UnitOfWork) => [
     answers: { 204: null },
     problems: [Problems.applicationMissing, Problems.keyMissing],
     async handle(request) {
-      const { id, slug } = request.params;
-      await write.run(request, { action: 'application.delete-key', application: slug, subject: id }, async (store) => {
-        const applicationId = await lockApplication(store, slug);
-        const removed = await store.keys.remove(applicationId, id);
+      const { id } = request.params;
+      const remove = async ({ keys }: ManagementStore, applicationId: string) => {
+        const removed = await keys.remove(applicationId, id);
         if (!removed) throw Problems.keyMissing();
-        return { applicationId, detail: named(removed.name), result: undefined };
-      });
+        return removed;
+      };
+      await write.change(request, { action: 'application.delete-key', subject: id, detailOf: named }, remove);
       return answer(204, null);
     },
   }),

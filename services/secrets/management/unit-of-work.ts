@@ -77,15 +77,16 @@ export function createUnitOfWork({
   return {
     clock,
     run,
-    /** A write to the application of the path. @throws Problem 404 when there is none */
+    /** A write to the application of the path; `detailOf` is what the audit keeps of its result. @throws Problem 404 when there is none */
     change: <T>(
       request: AdminRequest & { readonly params: { readonly slug: string } },
-      target: Omit<Target, 'application'>,
+      { detailOf, ...target }: Omit<Target, 'application'> & { readonly detailOf?: (result: NoInfer<T>) => string | undefined },
       work: (store: ManagementStore, applicationId: string, now: Date) => Promise<T>,
     ): Promise<T> =>
       run(request, { ...target, application: request.params.slug }, async (store) => {
         const applicationId = await lockApplication(store, request.params.slug);
-        return { applicationId, result: await work(store, applicationId, clock()) };
+        const result = await work(store, applicationId, clock());
+        return { applicationId, result, detail: detailOf?.(result) };
       }),
   };
 }

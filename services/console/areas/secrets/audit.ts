@@ -107,9 +107,11 @@ async function keyNames({ ask }: Pick<Visit, 'ask'>, entries: readonly Entry[]):
     .slice(0, askedAtOnce)
     .map((app) => partOf(ask('secrets').send({ path: `${appRoot(app)}/keys`, timeoutMs: besideMs }, ApplicationKeys)));
   const found = await Promise.all(asked);
-  const kept = entries.flatMap((entry) => (entry.subject === null ? [] : [[entry.subject, keptName(entry)] as const]));
-  const named = kept.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const]));
-  return new Map([...named, ...found.flatMap(({ value }) => value?.items.map(({ id, name, fingerprint }) => [id, name ?? fingerprint] as const) ?? [])]);
+  const kept = entries.flatMap((entry) => {
+    const name = keptName(entry);
+    return entry.subject === null || name === undefined ? [] : [[entry.subject, name] as const];
+  });
+  return new Map([...kept, ...found.flatMap(({ value }) => value?.items.map(({ id, name, fingerprint }) => [id, name ?? fingerprint] as const) ?? [])]);
 }
 
 /** An action that this version does not know keeps its name. */
