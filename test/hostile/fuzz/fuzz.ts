@@ -7,7 +7,7 @@ import { heldCredentials } from '../credentials.ts';
 import { deadLetters, metric } from '../delivering.ts';
 import { type House, type Running, startHouse } from '../house.ts';
 import { credentialHeader, type Operation, operationsOf } from '../operations.ts';
-import { anyRequest, isSigned, type Planned } from './requests.ts';
+import { anyRequest, isSigned, plainRequest, type Planned } from './requests.ts';
 import { learn, type Partner, type Received, send, type Written, write } from './sender.ts';
 
 export type FuzzOptions = { readonly requests: number; readonly seed: number; readonly say: (line: string) => void };
@@ -40,6 +40,8 @@ export async function fuzz({ requests, seed, say }: FuzzOptions): Promise<FuzzRe
     const memory = Object.fromEntries(processes.map(({ name }) => [name, [] as number[]]));
     const measure = () => processes.forEach(({ name, process }) => memory[name]?.push(Math.round(residentBytes(process.pid) / mebibyte)));
     let sent = 0;
+    // Every operation at least once, since chance may leave one out.
+    for (const operation of run.operations) await run.take(plainRequest(operation, seed));
     const property = fc.asyncProperty(anyRequest(run.operations), async (planned) => {
       await run.take(planned);
       sent += 1;

@@ -50,6 +50,13 @@ function planned(operation: Operation): fc.Arbitrary<Planned> {
     }));
 }
 
+/** One request as the operation is described, by someone who may. */
+export function plainRequest(operation: Operation, seed: number): Planned {
+  const [request] = fc.sample(planned(operation), { seed, numRuns: 1 });
+  if (!request) throw new Error(`no request was made for ${operation.path}`);
+  return { ...request, credential: 'held', mutations: [] };
+}
+
 /** Three in ten are deliveries; the others are spread over all operations. */
 export function anyRequest(operations: readonly Operation[]): fc.Arbitrary<Planned> {
   const all = fc.oneof(...operations.map(planned));
