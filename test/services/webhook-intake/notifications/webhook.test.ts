@@ -111,7 +111,7 @@ describe('webhooks of events', () => {
     ['neither', () => 'soon', 0],
   ] as const)
     it(`are tried again when the receiver asks for it: Retry-After has ${what}`, async () => {
-      [statuses, retryAfter] = [[503], written()];
+      [statuses, retryAfter] = [Array.from({ length: 10 }, () => 503), written()];
       await deliver(1);
       start({ longestMs: 1_800_000 });
       const waiting = `select extract(epoch from due_at - clock_timestamp())::float8 as seconds from outbox_messages where last_error is not null`;
