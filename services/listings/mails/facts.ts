@@ -188,8 +188,9 @@ export function typeOf(text: string): PropertyType | undefined {
   return undefined;
 }
 
+/** Craigslist has `apa` in the addresses of flats to rent. */
 const rents =
-  /(?<!\p{L})(?:rent(?:als?|ing)?|lettings?|to let|\p{L}*miet\p{L}*|wg|louer|locations? (?:appartement|maison|meublé|vide|studio)s?|alquil\p{L}*|affitt\p{L}*|\p{L}*huur\p{L}*|alug\p{L}*|arrend\p{L}*|(?:ut)?hyra|uthyr\p{L}*|(?:ut)?leie|(?:ud)?leje\p{L}*|pronáj\p{L}*|prenáj\p{L}*|wynaj\p{L}*|kiralık|vuokra\p{L}*|аренд\p{L}*|賃貸)(?!\p{L})/iu;
+  /(?<!\p{L})(?:apa(?=\/)(?<=craigslist\.org\/\S{0,20}apa)|rent(?:als?|ing)?|lettings?|to let|\p{L}*miet\p{L}*|wg|louer|locations? (?:appartement|maison|meublé|vide|studio)s?|alquil\p{L}*|affitt\p{L}*|\p{L}*huur\p{L}*|alug\p{L}*|arrend\p{L}*|(?:ut)?hyra|uthyr\p{L}*|(?:ut)?leie|(?:ud)?leje\p{L}*|pronáj\p{L}*|prenáj\p{L}*|wynaj\p{L}*|kiralık|vuokra\p{L}*|аренд\p{L}*|賃貸)(?!\p{L})/iu;
 const sells =
   /(?<!\p{L})(?:for[ -]sale|to buy|\p{L}*kauf\p{L}*|vendre|ventes?|venta|vendita|koop\p{L}*|venda|till salu|til salgs?|prodej\p{L}*|predaj\p{L}*|sprzeda\p{L}*|satılık|продаж\p{L}*)(?!\p{L})/iu;
 /** Whether an offer says that it is to be rented, not bought. */

@@ -126,9 +126,10 @@ function streetIn(part: string): string | undefined {
   return last < 0 ? undefined : street.replace(/^[\s\-–—]+/, '').trim();
 }
 
+const isArea = /^\W*\d[\d.,]*\s?(?:m|ft|qm|sq\.?\s?(?:ft|m))[²2]?\W*$/i;
 /** `7 Bath Avenue` is none. */
 const isFact = (piece: string): boolean =>
-  hasPrice(piece) || /(?:^|\b(?:bed|bath)(?:s|rooms?|roomed)?)\W{0,3}(?:house|apartment|flat|studio|shared)?\W{0,3}$/i.test(piece);
+  hasPrice(piece) || isArea.test(piece) || /(?:^|\b(?:bed|bath)(?:s|rooms?|roomed)?|\dbr)\W{0,3}(?:house|apartment|flat|studio|shared)?\W{0,3}$/i.test(piece);
 
 /** A named address or a line with an eircode, in the card, else before it; else the link's text; else one after the card. */
 function addressOf({ text, addresses }: MailDocument, { links, places, before, after, isBefore }: Card): string | undefined {
@@ -160,9 +161,16 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
     firstOf(written.flatMap(lines), streetWithComma) ??
     firstOf(near, withComma) ??
     firstOf(near, (place) => firstOf(lines(place), townIn)) ??
+    firstOf(near, (place) => firstOf(lines(place), titleBehindFacts)) ??
     texts[0];
   const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
   return within(places) ?? within(before) ?? linked ?? within(after);
+}
+
+/** As in `$1,850 / 2br - 850ft² - Sunny flat (Oakland)`, which is the text of the link as well. */
+function titleBehindFacts(line: string): string | undefined {
+  const title = /^\P{L}*\d.{0,40}\s-\s/u.test(line) && rentAlone(line) !== undefined ? streetIn(line.replace(/<?https?:.*/, '')) : undefined;
+  return title !== undefined && /\p{L}{2}/u.test(title) ? title : undefined;
 }
 
 /** A town with its postal code, before or behind it. */

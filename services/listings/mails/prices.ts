@@ -1,4 +1,5 @@
 // Reads the rent for a month out of text: not what was asked before, what else is paid, or what a saved search allows. Pure.
+import { bedsIn, typeOf } from './facts.ts';
 
 const { raw } = String;
 /** They stand beside their amount, since some are words of other languages, or names. */
@@ -78,7 +79,9 @@ const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<
 const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
 /** As in `Bath Avenue 7 €1,850`, where the sign is that of the next number. */
 const houseNumber = String.raw`\d{1,4}\s${currency}\d|\d{1,2}\s?${currency}\s?\d[\d.,]{2}`;
-const amount = String.raw`(?:${currency}\s?${whole}${cents}${rangeEnd}(?:\s?${currency})?|(?=\d)(?<![\d.,\p{L}\ue000-\ue0ff])(?!${houseNumber})${whole}${cents}${rangeEnd}\s?${currency})\+?`;
+const amountWith = (range: string) =>
+  String.raw`(?:${currency}\s?${whole}${cents}${range}(?:\s?${currency})?|(?=\d)(?<![\d.,\p{L}\ue000-\ue0ff])(?!${houseNumber})${whole}${cents}${range}\s?${currency})\+?`;
+const amount = amountWith(rangeEnd);
 const anyAmount = new RegExp(amount, 'giu');
 const kind = String.raw`(?:\s*(?:rent|kalt(?:miete)?|warm(?:miete)?|miete|(?:kale )?huur|cc|hc)\b)?`;
 const per = String.raw`${kind}\s*\(?(?:per|a|each|every|pro|je|im|par|por|al|za|pr\.?|på|á|în|в|на|/|p\.?/?)\s*`;
@@ -112,6 +115,11 @@ const qualifier = String.raw`(?: (?:VB|VHB)|,? ?(?:incl|inkl|excl|exkl|inclusief
 /** A rent that names no period stands alone in its line. */
 const alone = new RegExp(
   String.raw`(?<=^|\n)(?:(?:price|preis|prix|precio|prezzo|prijs|preço|pris|cena)\s?:\s?|(?:ab|from|dès|desde|da) )?${amount}[.-]*${qualifier}(?=\n|$)(?!\s+(?:/|(?:per|a|al|alla|pro|par|por)\s)\s?\p{L})`,
+  'giu',
+);
+/** A part of a line of facts: `3 Zimmer | 950 €`, `A flat $1,850 / 2br - 850ft²`. A slash before a word is that of a period. */
+const inFacts = new RegExp(
+  String.raw`(?:(?<=(?:^|\n)(?:[-*•]\s)?|[|·•,;]\s?|(?<!\d{3}|${currency})\s[-/]\s)|(?=[^\n/]{1,20}/\s\d{1,2}br\b))${amountWith('')}(?=\n|$|\s?[|·•,;](?!\d)|\s-\s(?!${currency}|\d[\d.,]*\s?${currency})|\s/\s\d)`,
   'giu',
 );
 
@@ -176,9 +184,16 @@ export function rentIn(written: readonly string[]): Rent | undefined {
   return firstIn(texts, monthly) ?? per(weekly, 52) ?? firstIn(texts, labelled) ?? per(yearly, 1);
 }
 
-/** The rent of an offer that names no period: the only amount that stands alone in a line. */
+/** The rent of an offer that names no period: the only amount that stands alone in a line, else the only one among the facts of a line. */
 export function rentAlone(text: string): Rent | undefined {
-  const [first, ...others] = amountsIn(markCurrencies(text), alone).filter(({ value }) => value >= leastAlone);
+  return onlyIn(text, alone) ?? onlyIn(text.split('\n').filter(hasFacts).join('\n'), inFacts);
+}
+
+const area = /\d\s?(?:qm\b|m[²2]|sq\.?\s?(?:ft|m)\b|ft[²2])/i;
+const hasFacts = (line: string): boolean => bedsIn(line) !== undefined || area.test(line) || typeOf(line) === 'Studio';
+
+function onlyIn(text: string, pattern: RegExp): Rent | undefined {
+  const [first, ...others] = amountsIn(markCurrencies(text), pattern).filter(({ value }) => value >= leastAlone);
   return others.every(({ value }) => value === first?.value) ? first : undefined;
 }
 

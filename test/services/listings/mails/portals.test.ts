@@ -68,8 +68,67 @@ describe('a price without a period', () => {
     expect((await found('Neue Mietwohnung', { text }))[0]).to.include({ priceMonthly: 1200, beds: 1, address: 'Beispielmarkt 5, 10178 Berlin' });
   });
 
+  it('stands among the facts of a line', async () => {
+    for (const [facts, expected] of [
+      ['€1,850 · 2 bed · Apartment', { priceMonthly: 1850, beds: 2 }],
+      ['950 € | 3 Zimmer | 75 m²', { priceMonthly: 950, beds: 2 }],
+      ['750 €, 2 hab., 70 m²', { priceMonthly: 750, beds: 2 }],
+      ['48 m² - 1 042 €', { priceMonthly: 1042 }],
+      ['2 bed / 1 bath / €1,850', { priceMonthly: 1850, beds: 2, baths: 1 }],
+      ['€1,850 - 2 bed - €2,000 deposit', { priceMonthly: 1850 }],
+      ['A quiet place $1,850 / 2br - 850ft²', { priceMonthly: 1850, beds: 2, currency: 'USD' }],
+    ] as const)
+      expect(await only('Flats to rent', card(`<br>${facts}`)), facts).to.include(expected);
+    expect(await only('Flats to rent', card('<p>€1,850</p><p>€2,000 - 2 bed</p>'))).to.include({ priceMonthly: 1850 });
+    for (const facts of [
+      'Deposit €1,850 · 2 bed',
+      '€1,850 deposit · 2 bed',
+      '€120 / night - 2br',
+      '€120 / Nacht | 2 Zimmer',
+      '€1,000 - €2,000 | 2 bed',
+      '1.000 € - 2.000 € | 2 Zimmer',
+      'up to €2,000 | 2 bed',
+      '€1,850 | 2 bed | €1,900 | 3 bed',
+      '€1,200 - what we spent on the house',
+    ])
+      expect(await only('Flats to rent', card(`<br>${facts}`)), facts).to.equal('no price');
+    expect(await only('Homes', card('<br>€185,000 · 2 bed'))).to.equal('no price');
+  });
+
   it('is searched in linear time', async () => {
-    await expectLinearTime((parts) => only('Flats to rent', `<div>${link('1 Main St, Cork')}<p>${'€1 200 '.repeat(parts * 200)}</p></div>`));
+    for (const part of ['€1 200 ', '€1 200 - 2 bed / '])
+      await expectLinearTime((parts) => only('Flats to rent', `<div>${link('1 Main St, Cork')}<p>${part.repeat(parts * 200)}</p></div>`), part);
+  });
+});
+
+describe('an alert of Craigslist', () => {
+  const address = (id: number) => `https://sfbay.craigslist.org/eby/apa/d/lakeside/${id}.html`;
+  const read = async (body: { readonly html: string } | { readonly text: string }) => {
+    const parsed = await parseAlertMail(alertMail({ ...body, headers: { Subject: '2 new results' } }), /craigslist\.org\/\S*?(\d{7,12})\.html/);
+    return parsed.kind === 'listings' ? parsed.listings.map((one) => (one.kind === 'listing' ? one.listing : one.reason)) : [];
+  };
+  const lines = ['$1,850 - 2br - 850ft2 - Sunny flat', '$1,500 - 1br -  Quiet flat near the lake', '$1,200 -  Bright studio'];
+
+  it('in blocks of text has a title behind price and rooms', async () => {
+    const block = (line: string, at: number) =>
+      `${'='.repeat(60)}\r\n${line}\r\n${address(7_000_000 + at)}\r\n(Lakeside)\r\n\r\n${address(7_000_000 + at)}\r\n`;
+    const [first, second, third, ...others] = await read({ text: `New results: apts, max price $2,000\r\n\r\n${lines.map(block).join('')}` });
+    expect(first).to.include({ sourceId: '7000000', address: 'Sunny flat', priceMonthly: 1850, beds: 2, currency: 'USD' });
+    expect(second).to.include({ address: 'Quiet flat near the lake', priceMonthly: 1500, beds: 1 });
+    expect(third).to.include({ address: 'Bright studio', priceMonthly: 1200, propertyType: 'Studio' });
+    expect(others).to.deep.equal([]);
+  });
+
+  it('in lines has them before or behind the link, or in it', async () => {
+    const [one, two] = ['$1,850 / 2br - 850ft² - Sunny flat (Oakland)', '$1,500 / 1br - Quiet flat (Berkeley)'];
+    for (const body of [
+      { text: `Results:\r\n\r\n   - ${one} <${address(7_000_001)}>\r\n   - ${two} <${address(7_000_002)}>\r\n` },
+      { html: `<ul><li><a href="${address(7_000_001)}">${one}</a></li><li><a href="${address(7_000_002)}">${two}</a></li></ul>` },
+    ]) {
+      const [first, second] = await read(body);
+      expect(first).to.include({ address: 'Sunny flat (Oakland)', priceMonthly: 1850, beds: 2 });
+      expect(second).to.include({ address: 'Quiet flat (Berkeley)', priceMonthly: 1500, beds: 1 });
+    }
   });
 });
 
