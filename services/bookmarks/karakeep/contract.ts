@@ -21,11 +21,13 @@ const Title = z
   .nullish()
   .meta({ description: 'The title; a blank one is replaced by the address' });
 
+const favourited = z.exactOptional(z.boolean()).meta({ description: 'Whether it is a favorite' });
+
 export const NewLink = z
-  .object({ url: BookmarkInput.shape.url, title: Title })
+  .object({ url: BookmarkInput.shape.url, title: Title, favourited })
   .meta({ id: 'KarakeepNewLink', description: 'A link to add', examples: [{ type: 'link', url: 'https://maps.example/shannon', title: 'Flood maps' }] });
 export const LinkPatch = z
-  .object({ url: z.exactOptional(BookmarkInput.shape.url).meta({ description: 'The new address' }), title: Title })
+  .object({ url: z.exactOptional(BookmarkInput.shape.url).meta({ description: 'The new address' }), title: Title, favourited })
   .meta({ id: 'KarakeepLinkPatch', description: 'Members of a link to change', examples: [{ title: 'Flood maps' }] });
 
 const parentId = anyId.nullish().meta({ description: 'The list that holds it, or null' });
@@ -35,8 +37,10 @@ const Name = z
   .refine(isStorable, { error: 'must be Unicode text without NUL characters' })
   .transform((name) => [...name.trim()].slice(0, 200).join('').trim() || '-')
   .meta({ description: 'The name of the list' });
+/** A smart list would be an empty folder. */
+const type = z.exactOptional(z.literal('manual')).meta({ description: 'Always manual' });
 export const NewList = z
-  .object({ name: Name, icon, parentId })
+  .object({ name: Name, icon, parentId, type })
   .meta({ id: 'KarakeepNewList', description: 'A list to add', examples: [{ name: 'Floccus', icon: '📔', type: 'manual' }] });
 export const ListPatch = z
   .object({ name: z.exactOptional(Name).meta({ description: 'The new name' }), icon, parentId })
@@ -79,6 +83,7 @@ export const Link = z
     favourited: z.boolean().meta({ description: 'Whether it is a favorite' }),
     tags: z.array(z.never()).meta({ description: 'Always empty: floccus has no tags' }),
     content: LinkContent,
+    assets: z.array(z.never()).meta({ description: 'Always empty; clients count them' }),
   })
   .meta({ id: 'KarakeepLink', description: 'A bookmark in the form of Karakeep' });
 export const CreatedLink = Link.extend({

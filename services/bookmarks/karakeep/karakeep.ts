@@ -36,6 +36,7 @@ const linkOf = ({ id, title, url, favorite, dateAdded }: PlainBookmark) => ({
   favourited: favorite,
   tags: [],
   content: { type: 'link' as const, url, title },
+  assets: [],
 });
 
 const listsRoutes = ({ store, listStore }: Parts) => [
@@ -192,10 +193,10 @@ const linkRoutes = ({ store, clock }: Parts) => [
     body: NewLink,
     answers: { 200: CreatedLink, 201: CreatedLink },
     ...noHeaders(201),
-    async handle({ body: { url, title } }) {
+    async handle({ body: { url, title, favourited: favorite = false } }) {
       const { bookmark, alreadyExists } = await store.write(async (writer) => {
         const found = await writer.findUnfiled(url);
-        const input = { title: titleOf(title, url), url, description: '', thumbnail: '', tags: [], folderId: null, favorite: false };
+        const input = { title: titleOf(title, url), url, description: '', thumbnail: '', tags: [], folderId: null, favorite };
         return { bookmark: found ?? (await add(writer, input, clock)), alreadyExists: found !== undefined };
       });
       return answer(alreadyExists ? 200 : 201, { ...linkOf(bookmark), alreadyExists });
@@ -205,17 +206,18 @@ const linkRoutes = ({ store, clock }: Parts) => [
     method: 'patch',
     path: `${root}/bookmarks/{bookmarkId}`,
     operationId: 'karakeepUpdateLink',
-    summary: 'Changes address or title of a bookmark',
+    summary: 'Changes address or title of a bookmark, or whether it is a favorite',
     description: 'Omitted members stay.',
     params: ByBookmark,
     body: LinkPatch,
     answers: { 200: Link },
     problems: [Problems.bookmarkMissing],
-    handle: ({ params: { bookmarkId }, body: { title, url } }) =>
+    handle: ({ params: { bookmarkId }, body: { title, url, favourited } }) =>
       store.write(async (writer) => {
         const before = await requireLink(writer, bookmarkId);
         const address = url ?? before.url;
-        return linkOf(await writer.updateBookmark({ ...before, url: address, title: title === undefined ? before.title : titleOf(title, address) }));
+        const favorite = favourited ?? before.favorite;
+        return linkOf(await writer.updateBookmark({ ...before, url: address, favorite, title: title === undefined ? before.title : titleOf(title, address) }));
       }),
   }),
   route({

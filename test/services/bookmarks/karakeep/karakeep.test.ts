@@ -118,10 +118,18 @@ describe("Karakeep's REST for floccus", () => {
     }
   });
 
+  const send = (method: string, path: string, body?: unknown) =>
+    call(service.url, method, `/karakeep/api/v1${path}`, { ...(body !== undefined && { body }), headers: { Authorization: `Bearer ${apiKey}` } });
+
+  it('keeps whether a link is a favorite, as other clients say', async () => {
+    const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', favourited: true });
+    expect(link).to.deep.include({ favourited: true, tags: [], assets: [] });
+    const patched = async (body: unknown) => (await send('PATCH', `/bookmarks/${link.id}`, body)).body.favourited;
+    expect([await patched({ title: 'x' }), await patched({ favourited: false }), await patched({ favourited: true })]).to.deep.equal([true, false, true]);
+    expect((await catalogue.get('/api/bookmarks')).body[0]).to.include({ favorite: true, title: 'x' });
+  });
+
   it('answers 404 to ids of nothing, and 400 to what cannot be stored', async () => {
-    const headers = { Authorization: `Bearer ${apiKey}` };
-    const send = (method: string, path: string, body?: unknown) =>
-      call(service.url, method, `/karakeep/api/v1${path}`, { ...(body !== undefined && { body }), headers });
     for (const [method, path, body] of [
       ['GET', `/lists/${unknownId}/bookmarks`],
       ['GET', '/bookmarks/x/lists'],
@@ -133,7 +141,9 @@ describe("Karakeep's REST for floccus", () => {
     ] as const)
       expect((await send(method, path, body)).status, `${method} ${path}`).to.equal(404);
     expect((await send('POST', '/bookmarks', { url: 'javascript:1' })).status).to.equal(400);
+    expect((await send('POST', '/bookmarks', { type: 'text', text: 'a note' })).status).to.equal(400);
     expect((await send('POST', '/lists', { name: 'x', parentId: unknownId })).status).to.equal(400);
+    expect((await send('POST', '/lists', { name: 'x', type: 'smart', query: 'is:fav' })).status).to.equal(400);
   });
 
   it('is off unless it is switched on', async () => {
