@@ -34,6 +34,7 @@ export function isNoise(
     (isIcon && !isPost(url, rules)) ||
     (text === '' && (picture.test(url.pathname) || rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
     (isOwn && rules.ratings.test(text)) ||
+    (saysNothing(candidate, rules) && rules.menus.test(line())) ||
     ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), isOfMail, rules))
   );
 }

@@ -29,6 +29,8 @@ export type Rules = {
   readonly genericTexts: RegExp;
   /** Some of them, which tell only where to click: the line around them says what they do. */
   readonly pointers: RegExp;
+  /** Lines of nothing but actions that newsletters offer, as at their top. */
+  readonly menus: RegExp;
   /** Whole descriptions of images that lead to profiles of the sender, or to his pages. */
   readonly droppedIcons: RegExp;
   /** Whole descriptions of images behind a click counter; elsewhere a logo may be the story. */
@@ -97,6 +99,8 @@ const droppedPages: readonly RegExp[] = [
   /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/alerts(?:\/|$)|^scholar\.google\.(?:com?\.)?[a-z]{2,3}\/(?:scholar_(?:alerts|share)|citations)$|^subscribe\.wordpress\.com$/,
   /^refer(?:rals?)?\.[^/]+\.[^/.]+\/./,
   /^(?:[\w-]+\.)?sparklp\.co(?:\/|$)/,
+  // TLDR looks for people below each issue; positions among its stories have other ids.
+  /^jobs\.ashbyhq\.com\/tldr\.tech(?:\/c227b917-a6a4-40ce-8950-d3e165357871)?$/,
   // Buttons of Substack, on the hosts of its authors.
   /^[^/]+\/api\/v1\/(?:post|comment)s?\//,
 ];
@@ -204,6 +208,7 @@ export const defaultRules: Rules = {
   leaving: /\bunsubscribe\b|\bstop receiving\b|\bmailing list(?: --|,)? \S+@/i,
   genericTexts: new RegExp(String.raw`^[^\p{L}\p{N}]*$|${whole([...pointers, ...buttons]).source}`, 'iu'),
   pointers: whole(pointers),
+  menus: /^(?:(?:sign ?up|subscribe|log ?in|advertise|sponsor|archives?|(?:view|read) online|view in (?:your )?browser)(?:[^\p{L}\p{N}]+|$)){2,}$/iu,
   droppedIcons:
     /^(?:(?:follow|find|join|like)(?: us| me)?(?: on)? )?(?:facebook|fb|twitter|tw|x|x ?\(twitter\)|instagram|insta|ig|linkedin|li|in|youtube|yt|pinterest|tiktok|threads|bluesky|mastodon|snapchat|whatsapp|telegram|discord|reddit|rss|website|e-?mail|mail|share)(?:[ -](?:icon|logo|page|profile|link))?$/i,
   logos: /^(?:\S+ ){1,3}logo$/i,

@@ -291,3 +291,27 @@ describe('links that Substack redirects', () => {
     expect(extract({ ...mail, html: `<a href="${url}">The free press</a>` })).to.have.length(1);
   });
 });
+
+describe('a line of nothing but actions', () => {
+  const titles = (html: string) => extract({ ...mail, html: `<h2>Rice</h2>${html}` }).map(({ title }) => title);
+  const other = (text: string, path = '') => `<a href="https://rice.example/${path}">${text}</a>`;
+
+  it('leads to none, on other hosts too', () => {
+    for (const line of [
+      `<span>${other('Sign Up', 'ai')}</span>\n|<span>${other('Advertise', 'ads')}</span>|<span>${other('View Online', 'web')}</span><br>`,
+      `${other('Subscribe', 'a')} · ${other('Sign up', 'b')}`,
+    ])
+      expect(titles(`<div>${line}</div><p>${other('A field', 'field')}</p>`)).to.deep.equal(['A field']);
+  });
+
+  it('is none with other words in it, or alone', () => {
+    for (const line of [other('Sign up', 'a'), `${other('Sign up', 'a')} for the course | View online`, `The course: ${other('Sign up', 'a')} | Advertise`])
+      expect(titles(`<div>${line}</div>`)).to.deep.equal(['Rice']);
+  });
+
+  it('has no positions at TLDR below it', () => {
+    const jobs = 'https://jobs.ashbyhq.com/tldr.tech';
+    const footer = `Want to work at TLDR? <a href="${jobs}">Apply here</a> or <a href="${jobs}/c227b917-a6a4-40ce-8950-d3e165357871">create your own role</a>`;
+    expect(titles(`<p><a href="${jobs}/3b21aaf8-dea5-4127-be71-602d30e5001e">An engineer</a></p><p>${footer}</p>`)).to.deep.equal(['An engineer']);
+  });
+});
