@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createMetrics, forScrape, type Reading } from '../../services/platform/metrics.ts';
+import { eventually } from '../support/wait.ts';
 
 describe('createMetrics', () => {
   it('writes counters, gauges and histograms as Prometheus reads them', async () => {
@@ -82,6 +83,25 @@ describe('createMetrics', () => {
     expect(atOnce).to.have.members(scrape);
     brokers = ['two'];
     expect(await shown()).to.deep.equal(['signalbox_connected{worker="first",broker="two"} 1', 'signalbox_connected{worker="second",broker="two"} 1']);
+  });
+
+  it('waits once for several deployables whose server hangs', async () => {
+    const metrics = createMetrics();
+    const waiting: (() => void)[] = [];
+    for (const service of ['one', 'two', 'three'])
+      metrics.gauge({
+        name: 'signalbox_waits',
+        help: 'Waits.',
+        labels: ['of'],
+        async collect(gauge) {
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          gauge.set({ of: service }, 1);
+        },
+      });
+    const text = metrics.text();
+    await eventually(() => waiting.length === 3);
+    for (const answer of waiting) answer();
+    expect((await text).match(/^signalbox_waits\{/gm)).to.have.length(3);
   });
 
   it('keeps registries apart, and adds the metrics of the process on request', async () => {
