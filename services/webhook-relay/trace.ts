@@ -24,10 +24,14 @@ async function* filesOf(folder: string, id: string, detailOf: (tries: number, re
   for (const file of await listFiles(folder)) {
     const path = join(folder, file.name);
     const header = await readHeader(path);
-    if (![header?.message.id ?? idInName(file), header?.message.headers[messageHeaders.deliveryId]].includes(id)) continue;
+    const isThisOne = [header?.message.id ?? idInName(file), header?.message.headers[messageHeaders.deliveryId]].includes(id);
+    if (header && !isThisOne) continue;
     const corruption = await readCorruption(path);
     const detail = corruption === undefined ? detailOf(file.tries, header?.reason ?? '') : `cannot be published: ${corruption}`;
-    yield { place: "relay's disk", since: file.spooledAt, detail: `${detail}; ${path}` };
+    const found = { place: "relay's disk", since: file.spooledAt };
+    if (isThisOne) yield { ...found, detail: `${detail}; ${path}` };
+    // Only the relay's id is in the file's name.
+    else if (corruption !== undefined) yield { ...found, detail: `perhaps this one, its delivery id cannot be read; ${path}`, isUnknown: true };
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { deployables } from '../../services/command/deployables.ts';
@@ -101,6 +101,10 @@ describe('signalbox trace', () => {
       .and.to.contain(join(spoolDirectory, 'refused'));
     await writeFile(join(spoolDirectory, 'refused', tried.name), 'damaged');
     expect((await traced(refused.id)).lines[1]).to.contain('cannot be published: corrupt: the first line does not end');
+    const { isFound, lines } = await traced(refused.headers['x-delivery-id'] ?? '');
+    expect([isFound, lines.at(-1)]).to.deep.equal([false, `no delivery ${refused.headers['x-delivery-id']} found in the places that could be asked`]);
+    expect(lines[1]).to.contain('perhaps this one, its delivery id cannot be read').and.to.contain(tried.name);
+    await rm(join(spoolDirectory, 'refused', tried.name));
   });
 
   it('finds one that was handed to the database, and says what became of it', async () => {
