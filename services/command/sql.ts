@@ -71,5 +71,6 @@ function cellOf(value: unknown): string {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
+  if (value instanceof Buffer) return `\\x${value.toString('hex', 0, widestCell)}`; // as psql does
   return value instanceof Date ? value.toISOString() : JSON.stringify(value);
 }

@@ -298,6 +298,7 @@ describe('commands of a person on call', () => {
     expect(await run("select repeat('x', 100) as long")).to.have.nested.property('[1].length', 60);
     expect(await run("select repeat('x', 100) as long", { json: true })).to.deep.equal([JSON.stringify({ long: 'x'.repeat(100) })]);
     expect(await run(String.raw`select e'\n  select 1\n\tfrom x' as query`)).to.deep.equal(['query', 'select 1 from x']);
+    expect(await run("select 'hi'::bytea as bytes")).to.deep.equal(['bytes', String.raw`\x6869`]);
     expect(await run('select 1 where false')).to.deep.equal(['no rows']);
     expect(await run('select')).to.deep.equal(['rows: 1']);
     for (const empty of ['', ' -- nothing']) expect(await failure(run(empty))).to.contain('the statement is empty');
