@@ -56,6 +56,13 @@ describe('signalbox digest token', () => {
   });
 });
 
+describe('signalbox digest dead-letters', () => {
+  it('drops nothing without a selection, and names the options that it has', async () => {
+    const { output, error, code } = await run(['digest', 'dead-letters', 'drop'], { env: { Ingest__BrokerUrl: 'amqp://127.0.0.1:1' } });
+    expect([output, error, code]).to.deep.equal(['', 'drop needs --reason or --message: what is dropped is gone\n', 1]);
+  });
+});
+
 describe('signalbox digest hash-password', () => {
   for (const words of [['digest', 'hash-password'], ['hash-password']])
     it(`prints the hash of standard input: ${words.join(' ')}`, async () => {
