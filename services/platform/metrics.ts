@@ -73,7 +73,7 @@ function collecting<L extends string>(configuration: GaugeConfiguration<L>): { r
         set: (labels: Labels<L> | number, value = 0) => void values.push(typeof labels === 'number' ? [{}, labels] : [labels, value]),
       };
       // At once: of several deployables that hang, a scrape waits for one.
-      await Promise.all(collects.map((collect) => collect(reading)));
+      await Promise.all(collects.map(async (collect) => collect(reading)));
       // Nothing waits from here on: another scrape at the same time sees all of them or those before.
       this.reset();
       // Without labels `reset` says 0, which is an answer.

@@ -7,9 +7,15 @@ import { remedies } from '../../services/command/doctor/services.ts';
 
 describe('the doctor and its process', () => {
   it('names workers of its own process that are not ready, and what waits there', () => {
-    const checks = { 'secrets.schema': { ok: false }, 'listings geocoding.database': { ok: true }, 'mailbox.mailbox': { ok: false, detail: 'News: refused' } };
-    expect(workerFindings({ status: 'unready', checks }).map(({ subject, state, detail }) => [subject, state, detail])).to.deep.equal([
-      ['mailbox', 'wrong', 'not ready: mailbox: News: refused'],
+    const checks = {
+      'secrets.schema': { ok: false },
+      'listings geocoding.database': { ok: true },
+      'bookmarks dead-links.database': { ok: false },
+      'mailbox.mailbox': { ok: false, detail: 'News: refused' },
+    };
+    expect(workerFindings({ status: 'unready', checks }).map(({ subject, state, detail, toDo }) => [subject, state, detail, toDo])).to.deep.equal([
+      ['bookmarks dead-links', 'wrong', 'not ready: database: failed', remedies['database']],
+      ['mailbox', 'wrong', 'not ready: mailbox: News: refused', 'correct what the detail names; the log of mailbox says more'],
     ]);
     const metrics = [
       '# TYPE signalbox_notification_rules_current gauge',

@@ -2,6 +2,7 @@
 import { Readiness } from '../../platform/health.ts';
 import { fetchFrom, type Installation, serviceNames } from '../installation.ts';
 import type { Check, Finding } from './finding.ts';
+import { remedies } from './services.ts';
 
 export const processChecks = ({ metricsUrl }: Installation): Check[] =>
   metricsUrl === undefined ? [] : [{ subject: 'this process', run: () => lookAtProcess(metricsUrl) }];
@@ -27,7 +28,7 @@ export function workerFindings({ checks }: Readiness): readonly Finding[] {
       subject: process,
       state: 'wrong',
       detail: `not ready: ${check}: ${detail}`,
-      toDo: `correct what the detail names; the log of ${process} says more`,
+      toDo: remedies[check] ?? `correct what the detail names; the log of ${process} says more`,
     }));
 }
 
