@@ -65,7 +65,8 @@ export function createDeadLettersCommand({
     async run({ environment, options, rest, print, writeError, stopping }) {
       const { limit, ...wanted } = readOptions(Options, options);
       const action = actionOf(rest);
-      if (action === 'drop' && Object.keys(wanted).length === 0) throw new Error(`drop needs ${names.length > 1 ? '--queue, ' : ''}--reason or --message: what is dropped is gone`);
+      if (action === 'drop' && Object.keys(wanted).length === 0)
+        throw new Error(`drop needs ${names.length > 1 ? '--queue, ' : ''}--reason or --message: what is dropped is gone`);
       const selection = selectionOf({ ...wanted, limit });
       let exitCode = 0;
       for (const connection of await read(environment)) {
