@@ -68,15 +68,15 @@ async function readValues(subject: Subject, context: ReconcileContext): Promise<
     if (error instanceof TemplateError) return { readiness: notReady('InvalidTemplate', error.message) };
     const failure = serviceFailure(error);
     if (!failure) throw error;
-    const readiness = notReady(failure.reason, `${failure.message}; the Secret stays as it is`);
+    const readiness = notReady(failure.reason, `${failure.message}; nothing is written to the Secret`);
     return failure.reason === 'ServiceUnavailable' ? { readiness, failure: toError(error) } : { readiness };
   }
   const composed = compose(sources, read);
   if ('bytes' in composed) throw tooLarge(composed.bytes);
   if ('undecodable' in composed)
-    return { readiness: notReady('ValueRefused', `the value of ${composed.undecodable.join(', ')} is not base64; the Secret stays as it is`) };
+    return { readiness: notReady('ValueRefused', `the value of ${composed.undecodable.join(', ')} is not base64; nothing is written to the Secret`) };
   if ('missing' in composed)
-    return { readiness: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; the Secret stays as it is`) };
+    return { readiness: notReady('NotFound', `${spec.environment} has no active value of ${composed.missing.join(', ')}; nothing is written to the Secret`) };
   return { data: composed.data, versions: Object.fromEntries([...read.secrets].map(([name, { version }]) => [name, version])) };
 }
 
@@ -126,7 +126,7 @@ const questions = 8;
 
 /** @param bytes the size at which it was refused */
 const tooLarge = (bytes: number) =>
-  new ObjectRefused(`the target would hold ${bytes} bytes or more, and a Secret holds ${maxTargetBytes} at most; the Secret stays as it is`);
+  new ObjectRefused(`the target would hold ${bytes} bytes or more, and a Secret holds ${maxTargetBytes} at most; nothing is written to the Secret`);
 
 /** @throws ObjectRefused as soon as the values are larger than the target can be */
 async function readService(client: ConsumerClient, sources: ReturnType<typeof sourcesOf>, environment: string): Promise<Read> {

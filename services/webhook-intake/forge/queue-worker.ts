@@ -2,7 +2,7 @@
 import type { BatchHandler } from '../../platform/broker/broker.ts';
 import { connectBroker } from '../../platform/broker/connect.ts';
 import { type BrokerSettings, createBrokerSettings, readWithBrokers } from '../../platform/broker/environment.ts';
-import { finishWithin } from '../../platform/broker/outcomes.ts';
+import { finishWithin, pauseAfterFailure } from '../../platform/broker/outcomes.ts';
 import type { CheckResult } from '../../platform/health.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -124,11 +124,16 @@ export function createQueueJobs({ name, queue, create }: QueueWorkerParts, parts
     run: ({ counts, stopping }) =>
       connected(counts, async (connections) => {
         const following = followConfigured(connections, { brokers: brokers(), stopping, log });
-        const between = every(betweenEveryMs, stopping, () =>
-          finishWithin(lastMs, stopping, workBetween(work, stopping)).catch((error: unknown) =>
-            log.warn({ error }, 'updating the processing state failed, retrying'),
-          ),
-        );
+        let failures = 0;
+        const between = every(betweenEveryMs, stopping, async () => {
+          try {
+            await finishWithin(lastMs, stopping, workBetween(work, stopping));
+            failures = 0;
+          } catch (error) {
+            log.warn({ error }, 'updating the processing state failed, retrying');
+            await pauseAfterFailure((failures += 1), stopping);
+          }
+        });
         await Promise.all([following, between]);
       }),
   };
