@@ -3,6 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { NIL } from 'uuid';
 import { type Database, statement } from '../../platform/postgres/pool.ts';
 import { insertRows, rowsStatement } from '../../platform/postgres/rows.ts';
+import type { LinkStatus } from '../contract.ts';
 import type { RawMail } from '../mails/reader.ts';
 
 export type Description = {
@@ -172,9 +173,11 @@ export type LinkToWrite = {
   readonly score: number;
 };
 
+export type WrittenLink = { readonly id: string; readonly url: string; readonly status: LinkStatus };
+
 // Links are locked in the order of their hashes, as everywhere. The facts of a known link's score may have changed since they were read, so its
 // score is marked stale and computed at the next read.
-const writeLinks = rowsStatement<{ id: string; url: string }, [links: readonly LinkToWrite[], now: Date]>(
+const writeLinks = rowsStatement<WrittenLink, [links: readonly LinkToWrite[], now: Date]>(
   'newsletters.writeLinks',
   [
     {
@@ -198,12 +201,13 @@ const writeLinks = rowsStatement<{ id: string; url: string }, [links: readonly L
     first_seen = least(links.first_seen, excluded.first_seen), last_seen = greatest(links.last_seen, excluded.last_seen),
     newsletter_count = links.newsletter_count + excluded.newsletter_count, message_count = links.message_count + excluded.message_count,
     priority_score = excluded.priority_score, scored_at = null
-  returning id, url`,
+  returning id, url, status`,
 );
 
 export type PlacedLink = {
   readonly newsletterId: string;
   readonly linkId: string;
+  readonly status: LinkStatus;
   readonly position: number;
   readonly foundUrl: string;
   readonly authorIds: readonly string[];
@@ -211,13 +215,13 @@ export type PlacedLink = {
 
 const place = rowsStatement<unknown, [links: readonly PlacedLink[]]>(
   'newsletters.place',
-  [{ newsletterId: 'uuid', linkId: 'uuid', position: 'int', foundUrl: 'text', authorIds: 'uuid[]' }],
+  [{ newsletterId: 'uuid', linkId: 'uuid', status: 'text', position: 'int', foundUrl: 'text', authorIds: 'uuid[]' }],
   (given) => `
-  with placed as (
+  with given as ${given},
+  placed as (
     insert into newsletter_links (newsletter_id, link_id, position, found_url, author_ids)
-    select newsletter_id, link_id, position, found_url, author_ids from ${given} as given
-    returning link_id, author_ids)
-  insert into link_authors (link_id, author_id) select link_id, unnest(author_ids) from placed on conflict do nothing`,
+    select newsletter_id, link_id, position, found_url, author_ids from given)
+  insert into link_authors (link_id, author_id, link_status) select link_id, unnest(author_ids), status from given on conflict do nothing`,
 );
 
 type LinkTitle = Pick<LinkToWrite, 'url' | 'title'>;

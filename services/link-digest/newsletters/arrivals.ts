@@ -129,11 +129,12 @@ async function place(database: Database, placings: readonly Placing[], { weights
   const authorIds = new Map(knownAuthors.map(({ id, identity }) => [identity, id]));
   const counted = await countMessages(store, brought, placings);
   const written = await store.writeLinks(await score(database, counted, { authorIds, weights, now }), now);
-  const linkIds = new Map(written.map(({ id, url }) => [url, id]));
+  const byUrl = new Map(written.map((link) => [link.url, link]));
   const placed = placings.flatMap(({ newsletterId, links }) =>
     links.map(({ url, position, foundUrl, identities }) => ({
       newsletterId,
-      linkId: linkIds.get(url) ?? '',
+      linkId: byUrl.get(url)?.id ?? '',
+      status: byUrl.get(url)?.status ?? 'Awaiting',
       position,
       foundUrl,
       authorIds: identities.flatMap((identity) => authorIds.get(identity) ?? []),

@@ -13,17 +13,12 @@ export type ScoredLink = {
 };
 export type NewScore = { readonly id: string; readonly score: number };
 
-const counts = `
-  count(*) filter (where status = 'Liked') as liked, count(*) filter (where status = 'Discarded') as discarded,
-  count(*) filter (where status = 'DiscardedAfterReview') as "discardedAfterReview"`;
-
-// Author by author, so that Postgres looks up their links and does not read all decided ones of any number.
 const reviews = statement<AuthorReviews, [authorIds: readonly string[]]>(
   'scores.reviews',
   `
-  select wanted.id, counted.* from unnest($1::uuid[]) as wanted (id) cross join lateral (
-    select ${counts} from link_authors join links on links.id = link_id and status <> 'Awaiting' where author_id = wanted.id having count(*) > 0
-  ) as counted`,
+  select author_id as id, count(*) filter (where link_status = 'Liked') as liked, count(*) filter (where link_status = 'Discarded') as discarded,
+    count(*) filter (where link_status = 'DiscardedAfterReview') as "discardedAfterReview"
+  from link_authors where author_id = any($1::uuid[]) and link_status <> 'Awaiting' group by author_id`,
 );
 
 const weights = statement<{ keyword: string; weight: number }, [keywords: readonly string[]]>(

@@ -31,8 +31,8 @@ const fill = (links: number) => `
   insert into newsletter_links (newsletter_id, link_id, position, found_url, author_ids)
   select newsletters.id, links.id, n % 10, links.url, '{}' from generate_series(1, ${links}) n
     join links on url_sha256 = sha256(n::text::bytea) join newsletters on sha256 = sha256((1 + (n - 1) / 10)::text::bytea);
-  insert into link_authors (link_id, author_id)
-  select links.id, authors.id from generate_series(1, ${links}) n join links on url_sha256 = sha256(n::text::bytea) join authors on identity = (1 + n % ${links / 10})::text;
+  insert into link_authors (link_id, author_id, link_status)
+  select links.id, authors.id, status from generate_series(1, ${links}) n join links on url_sha256 = sha256(n::text::bytea) join authors on identity = (1 + n % ${links / 10})::text;
   insert into keywords (keyword, weight) values ('caches', 0.1), ('zanzibar', 0.2);`;
 
 /** @returns the URL of the database with so many links */

@@ -265,6 +265,20 @@ describe('PUT /api/links/{id}/status', () => {
       expect(sum).to.be.closeTo(body.data.priorityScore, 0.005);
     });
 
+    it('counts a decided link for an author whom a later newsletter names, until it waits again', async () => {
+      const c = link('https://example.org/c', { title: 'Elsewhere', authors: [author('Bob')] });
+      const sampled = async () => (await running.get(`/api/links/${await idOf(c.url)}/score`)).body.data.factors.author;
+      await store(a, c);
+      await put(await idOf(a.url), 'Liked');
+      expect(await sampled()).to.include({ value: 0, sampleSize: 0 });
+      await store({ ...a, authors: [author('Bob')] });
+      expect(await sampled()).to.include({ value: 1, sampleSize: 1 });
+      await put(await idOf(a.url), 'Discarded');
+      expect(await sampled()).to.include({ value: -1, sampleSize: 1 });
+      await put(await idOf(a.url), 'Awaiting');
+      expect(await sampled()).to.include({ value: 0, sampleSize: 0 });
+    });
+
     it('is the score that the link shows from then on', async () => {
       await store(a, b);
       await put(await idOf(b.url), 'Liked');
