@@ -1,4 +1,4 @@
-// What a migration does with the rows that are there.
+// Migrations that change rows which are there.
 import { copyFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
