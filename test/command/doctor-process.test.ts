@@ -24,6 +24,8 @@ describe('the doctor and its process', () => {
       'signalbox_own_events_oldest_seconds{deployable="listings"} 61.2',
       'signalbox_own_events_oldest_seconds{deployable="secrets"} 60',
       'signalbox_digest_broker_connected 0',
+      'signalbox_digest_queue_messages{queue="newsletter.ingest"} 3',
+      'signalbox_digest_queue_messages{queue="newsletter.ingest.dlq"} 4',
       'signalbox_secrets_expired 1',
       'signalbox_secrets_reads_total{outcome="refused"} 2',
       'signalbox_secrets_reads_total{outcome="done"} 9',
@@ -50,6 +52,7 @@ describe('the doctor and its process', () => {
       ['notifications', 'warning', 'the file of rules was changed and has faults: the rules before it stay in use'],
       ['own events', 'warning', 'listings could not post the oldest for 61 s'],
       ['mails', 'wrong', 'the link digest is not connected to the broker with the queue of mails: it takes none'],
+      ['mails', 'warning', '4 to the link digest were given up, and wait among the dead letters'],
       ['expired secrets', 'wrong', '1 within 7 days without a newer version: an older one is served again, or none'],
       ['changed secrets', 'warning', 'a value was changed in the database past the service: it is not served (refused reads since this process started: 2)'],
       ['tokens of pods', 'warning', 'the API server gave no usable answer (since this process started: 5): reads with those tokens were answered 503'],
@@ -63,6 +66,7 @@ describe('the doctor and its process', () => {
       ['mails', 'warning', 'by smtp, not taken at a try, and tried again (since this process started: 4)'],
     ]);
     expect(gaugeFindings(metrics.replaceAll(/ [\d.]+$/gm, ' 1')).map(({ subject }) => subject)).to.deep.equal([
+      'mails',
       'expired secrets',
       'changed secrets',
       'tokens of pods',

@@ -68,6 +68,15 @@ const gauges: Readonly<Record<string, Gauge>> = {
       toDo: 'see whether the broker of Ingest__BrokerUrl runs, and takes its user: the log of the link digest says why it is not connected',
     }),
   },
+  signalbox_digest_queue_messages: {
+    isBad: (value, { queue = '' }) => queue.endsWith('.dlq') && value > 0,
+    finding: (value) => ({
+      subject: 'mails',
+      state: 'warning',
+      detail: `${value} to the link digest were given up, and wait among the dead letters`,
+      toDo: 'signalbox digest dead-letters has their reasons: k8s/runbooks/SignalboxNewslettersRejected.md',
+    }),
+  },
   signalbox_worker_connected: {
     isBad: (value) => value === 0,
     finding: (_value, { worker }) => ({
