@@ -28,15 +28,18 @@ export function isNoise(
   const { isDropped, isBare, isIcon, text, alt, line } = candidate;
   // An address for leaving, or of an online version, has a key of the recipient or of the mail; a line that says unsubscribe tells enough.
   const isOfMail = isOwn || url.search !== '' || /\d/.test(url.pathname);
-  return (
+  const isNoneByItself =
     isDropped ||
     isDroppedText(bare(text || alt), isOwn, rules) ||
     (isIcon && !isPost(url, rules)) ||
     (text === '' && (picture.test(url.pathname) || rules.droppedIcons.test(alt) || (isCounter && rules.logos.test(alt)))) ||
-    (isOwn && rules.ratings.test(text)) ||
-    (saysNothing(candidate, rules) && rules.menus.test(line())) ||
-    ((isBare || text === '' || rules.pointers.test(text)) && isDroppedLine(line(), isOfMail, rules))
-  );
+    (isOwn && rules.ratings.test(text));
+  if (isNoneByItself) return true;
+  const isSilent = saysNothing(candidate, rules);
+  const isPointer = isBare || text === '' || rules.pointers.test(text);
+  if (!isSilent && !isPointer) return false;
+  const around = line();
+  return (isSilent && rules.menus.test(around)) || (isPointer && isDroppedLine(around, isOfMail, rules));
 }
 
 /** An image that leads to itself in another size. */

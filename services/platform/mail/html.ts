@@ -202,9 +202,16 @@ function createEntityDecoder() {
   }
   return {
     text: (text: string) => (text.includes('&') ? decode(text) : text),
-    attribute: (value: string) => (value.includes('&') ? decode(`<a b="${value.replaceAll('"', '&quot;')}">`) : value),
+    attribute(value: string): string {
+      if (!value.includes('&')) return value;
+      // Most addresses have no other reference, and need no tokenizer.
+      if (!otherReference.test(value)) return value.replaceAll('&amp;', '&');
+      return decode(`<a b="${value.replaceAll('"', '&quot;')}">`);
+    },
   };
 }
+
+const otherReference = /&(?!amp;)/;
 
 /** Collapses white space. Single spaces are not matched, which saves most replacements. */
 export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ');
@@ -247,9 +254,8 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
   }
 
   function noteImage(image: Tag, isSeen: boolean): void {
-    if (isSeen) seen += 1;
-    else hiddenThings += 1;
-    if (!isSeen) return;
+    if (!isSeen) return void (hiddenThings += 1);
+    seen += 1;
     if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description, isSmall: small.test(image.size) });
     const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
     if (link) noteImageIn(link, image);
@@ -293,8 +299,9 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
       else if (around?.element.isHidden === true || around?.isTiny === true) hiddenThings += 1;
       else {
         const text = decode(written());
-        if (text.trim() !== '') seen += 1;
-        append(collapse(text));
+        const isBlank = text.trim() === '';
+        if (!isBlank) seen += 1;
+        append(isBlank ? ' ' : collapse(text));
       }
     },
     finish(): HtmlDocument {

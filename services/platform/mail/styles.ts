@@ -75,12 +75,13 @@ export type Styled = { readonly name: string; readonly classes: string; readonly
 export function createStyles() {
   const ofDeclarations = new Map<string, Style>();
   const bySelector = new Map<string, Style>();
-  // A document repeats few styles many times.
+  let last: { readonly declarations: string; readonly style: Style } | undefined;
+  // A document repeats few styles many times, most of all the one before: to compare is cheaper than to look up.
   function readOnce(declarations: string): Style {
-    const known = ofDeclarations.get(declarations);
-    if (known) return known;
-    const style = read(declarations);
+    if (last?.declarations === declarations) return last.style;
+    const style = ofDeclarations.get(declarations) ?? read(declarations);
     ofDeclarations.set(declarations, style);
+    last = { declarations, style };
     return style;
   }
   const sheetsOf = ({ name, classes, id }: Styled): Style[] => {
