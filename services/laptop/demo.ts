@@ -105,7 +105,7 @@ async function triaged(service: string, token: string) {
 
 async function readCredentials(file: string, environment: Environment): Promise<(name: string) => string> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Error(`${file} is not there: start Signalbox first (npm start)`, { cause });
+    throw new Error(`${file} is not there: start Signalbox first (npm start), or give --data its folder`, { cause });
   });
   const values = parseCredentials(text, file);
   return (name) => (settingText(environment, name) ?? values[name] ?? '').split(',')[0] ?? '';
