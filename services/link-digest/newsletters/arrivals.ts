@@ -131,14 +131,10 @@ async function place(database: Database, placings: readonly Placing[], { weights
   const written = await store.writeLinks(await score(database, counted, { authorIds, weights, now }), now);
   const byUrl = new Map(written.map((link) => [link.url, link]));
   const placed = placings.flatMap(({ newsletterId, links }) =>
-    links.map(({ url, position, foundUrl, identities }) => ({
-      newsletterId,
-      linkId: byUrl.get(url)?.id ?? '',
-      status: byUrl.get(url)?.status ?? 'Awaiting',
-      position,
-      foundUrl,
-      authorIds: identities.flatMap((identity) => authorIds.get(identity) ?? []),
-    })),
+    links.map(({ url, position, foundUrl, identities }) => {
+      const { id: linkId = '', status = 'Awaiting' } = byUrl.get(url) ?? {};
+      return { newsletterId, linkId, status, position, foundUrl, authorIds: identities.flatMap((identity) => authorIds.get(identity) ?? []) };
+    }),
   );
   await store.place(placed);
   await nameAuthors(store, knownAuthors, authors);

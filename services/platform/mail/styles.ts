@@ -79,8 +79,9 @@ export function createStyles() {
   // A document repeats few styles many times, most of all the one before: to compare is cheaper than to look up.
   function readOnce(declarations: string): Style {
     if (last?.declarations === declarations) return last.style;
-    const style = ofDeclarations.get(declarations) ?? read(declarations);
-    ofDeclarations.set(declarations, style);
+    const known = ofDeclarations.get(declarations);
+    const style = known ?? read(declarations);
+    if (!known) ofDeclarations.set(declarations, style);
     last = { declarations, style };
     return style;
   }
