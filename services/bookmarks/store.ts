@@ -85,6 +85,8 @@ const updateBookmark = rowsStatement<PlainBookmark, [bookmarks: readonly Omit<Wr
   returning ${asMembers(columns).replace(/^id/, 'bookmarks.id')}`,
 );
 
+const redateBookmark = statement<unknown, [id: string, dateAdded: Date]>('bookmarks.redate', 'update bookmarks set date_added = $2 where id = $1');
+
 /** The bookmarks of an import whose address is not in the same folder already. */
 const missingOf = (given: string) => `
   select * from ${given} as given
@@ -205,6 +207,7 @@ const writerOn = (database: Database) => ({
     if (!updated) throw new TypeError('id must be that of a bookmark');
     return updated;
   },
+  redateBookmark: (id: string, dateAdded: Date) => database.run(redateBookmark, id, dateAdded),
   removeBookmark: (id: string) => database.run(removeBookmark, id),
 
   findFolder: (id: string) => database.first(folderById, id),

@@ -2,7 +2,8 @@
 // A list of Karakeep is a folder here.
 import { z } from 'zod';
 import { isStorable } from '../../platform/json.ts';
-import { asId, BookmarkInput } from '../contract.ts';
+import { TimestampInput } from '../../platform/schema.ts';
+import { asId, BookmarkInput, bookmarkMembers } from '../contract.ts';
 import { cursor } from '../lists/order.ts';
 
 const anyId = z.string().transform(asId);
@@ -21,13 +22,30 @@ const Title = z
   .nullish()
   .meta({ description: 'The title; a blank one is replaced by the address' });
 
-const favourited = z.exactOptional(z.boolean()).meta({ description: 'Whether it is a favorite' });
+/** Refused where it says something: an answer of 2xx would hide that it is lost. */
+const noPlace = z.literal(['', null], { error: 'has no place here: `note` has' }).optional().meta({ description: 'Has no place here, so at most blank' });
+
+/** Members of a link besides its address; an omitted one stays, or has its default. */
+const linkMembers = {
+  title: Title,
+  favourited: z.exactOptional(z.boolean()).meta({ description: 'Whether it is a favorite' }),
+  note: z.exactOptional(bookmarkMembers.description).meta({ description: 'The description of the bookmark' }),
+  createdAt: z.exactOptional(TimestampInput).meta({ description: 'When it was added; default: now' }),
+  archived: z.exactOptional(z.literal(false, { error: 'must be false: there is no archive' })).meta({ description: 'At most false: there is no archive' }),
+  summary: noPlace,
+};
 
 export const NewLink = z
-  .object({ url: BookmarkInput.shape.url, title: Title, favourited })
+  .object({ url: BookmarkInput.shape.url, ...linkMembers })
   .meta({ id: 'KarakeepNewLink', description: 'A link to add', examples: [{ type: 'link', url: 'https://maps.example/shannon', title: 'Flood maps' }] });
 export const LinkPatch = z
-  .object({ url: z.exactOptional(BookmarkInput.shape.url).meta({ description: 'The new address' }), title: Title, favourited })
+  .object({
+    url: z.exactOptional(BookmarkInput.shape.url).meta({ description: 'The new address' }),
+    ...linkMembers,
+    description: noPlace,
+    author: noPlace,
+    publisher: noPlace,
+  })
   .meta({ id: 'KarakeepLinkPatch', description: 'Members of a link to change', examples: [{ title: 'Flood maps' }] });
 
 const parentId = anyId.nullish().meta({ description: 'The list that holds it, or null' });
@@ -81,6 +99,7 @@ export const Link = z
     title: z.string().meta({ description: 'The title' }),
     archived: z.boolean().meta({ description: 'Always false' }),
     favourited: z.boolean().meta({ description: 'Whether it is a favorite' }),
+    note: z.string().nullable().meta({ description: 'The description of the bookmark, or null' }),
     tags: z.array(z.never()).meta({ description: 'Always empty: floccus has no tags' }),
     content: LinkContent,
     assets: z.array(z.never()).meta({ description: 'Always empty; clients count them' }),

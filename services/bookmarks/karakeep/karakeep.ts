@@ -28,12 +28,13 @@ const listOf = ({ id, name, icon, parentId }: Folder) => ({
   public: true,
 });
 
-const linkOf = ({ id, title, url, favorite, dateAdded }: PlainBookmark) => ({
+const linkOf = ({ id, title, url, description, favorite, dateAdded }: PlainBookmark) => ({
   id,
   createdAt: dateAdded.toISOString(),
   title,
   archived: false,
   favourited: favorite,
+  note: description === '' ? null : description,
   tags: [],
   content: { type: 'link' as const, url, title },
   assets: [],
@@ -193,11 +194,11 @@ const linkRoutes = ({ store, clock }: Parts) => [
     body: NewLink,
     answers: { 200: CreatedLink, 201: CreatedLink },
     ...noHeaders(201),
-    async handle({ body: { url, title, favourited: favorite = false } }) {
+    async handle({ body: { url, title, favourited: favorite = false, note: description = '', createdAt } }) {
       const { bookmark, alreadyExists } = await store.write(async (writer) => {
         const found = await writer.findUnfiled(url);
-        const input = { title: titleOf(title, url), url, description: '', thumbnail: '', tags: [], folderId: null, favorite };
-        return { bookmark: found ?? (await add(writer, input, clock)), alreadyExists: found !== undefined };
+        const input = { title: titleOf(title, url), url, description, thumbnail: '', tags: [], folderId: null, favorite };
+        return { bookmark: found ?? (await add(writer, input, createdAt ? () => createdAt : clock)), alreadyExists: found !== undefined };
       });
       return answer(alreadyExists ? 200 : 201, { ...linkOf(bookmark), alreadyExists });
     },
@@ -206,18 +207,18 @@ const linkRoutes = ({ store, clock }: Parts) => [
     method: 'patch',
     path: `${root}/bookmarks/{bookmarkId}`,
     operationId: 'karakeepUpdateLink',
-    summary: 'Changes address or title of a bookmark, or whether it is a favorite',
+    summary: 'Changes address, title, note or time of a bookmark, or whether it is a favorite',
     description: 'Omitted members stay.',
     params: ByBookmark,
     body: LinkPatch,
     answers: { 200: Link },
     problems: [Problems.bookmarkMissing],
-    handle: ({ params: { bookmarkId }, body: { title, url, favourited } }) =>
+    handle: ({ params: { bookmarkId }, body: { title, url, favourited, note, createdAt } }) =>
       store.write(async (writer) => {
         const before = await requireLink(writer, bookmarkId);
-        const address = url ?? before.url;
-        const favorite = favourited ?? before.favorite;
-        return linkOf(await writer.updateBookmark({ ...before, url: address, favorite, title: title === undefined ? before.title : titleOf(title, address) }));
+        const after = { ...before, url: url ?? before.url, favorite: favourited ?? before.favorite, description: note ?? before.description };
+        if (createdAt) await writer.redateBookmark(bookmarkId, createdAt);
+        return linkOf(await writer.updateBookmark({ ...after, title: title === undefined ? before.title : titleOf(title, after.url) }));
       }),
   }),
   route({

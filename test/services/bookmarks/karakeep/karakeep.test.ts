@@ -129,6 +129,27 @@ describe("Karakeep's REST for floccus", () => {
     expect((await catalogue.get('/api/bookmarks')).body[0]).to.include({ favorite: true, title: 'x' });
   });
 
+  it('keeps the note and the time of a link, as other clients say', async () => {
+    const createdAt = '2020-01-02T03:04:05.000Z';
+    const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', note: 'By year', createdAt, archived: false });
+    expect(link).to.include({ note: 'By year', createdAt });
+    expect((await send('PATCH', `/bookmarks/${link.id}`, { title: 'x' })).body).to.include({ note: 'By year', createdAt });
+    const changed = { note: 'By month', createdAt: '2021-01-02T03:04:05.000Z' };
+    expect((await send('PATCH', `/bookmarks/${link.id}`, { ...changed, summary: null })).body).to.include({ ...changed, title: 'x' });
+    expect((await catalogue.get('/api/bookmarks')).body[0]).to.include({ description: 'By month', dateAdded: changed.createdAt });
+    expect((await send('PATCH', `/bookmarks/${link.id}`, { note: '' })).body.note).to.equal(null);
+  });
+
+  it('answers 400 to what has no place, and changes nothing', async () => {
+    const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', title: 'x' });
+    for (const lost of [{ archived: true }, { summary: 's' }, { description: 'd' }, { author: 'a' }, { note: 'n'.repeat(10_001) }, { createdAt: '2020' }]) {
+      const { status, body } = await send('PATCH', `/bookmarks/${link.id}`, { title: 'y', ...lost });
+      expect([status, Object.keys(body.errors)]).to.deep.equal([400, Object.keys(lost)]);
+    }
+    expect((await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/2', archived: true })).status).to.equal(400);
+    expect((await catalogue.get('/api/bookmarks')).body.map((one: { title: string }) => one.title)).to.deep.equal(['x']);
+  });
+
   it('answers 404 to ids of nothing, and 400 to what cannot be stored', async () => {
     for (const [method, path, body] of [
       ['GET', `/lists/${unknownId}/bookmarks`],
