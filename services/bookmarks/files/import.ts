@@ -70,10 +70,14 @@ function createPreparation(result: ImportResult, { clock, withPrivate }: { reado
 const browserScheme =
   /^(?:place|javascript|data|blob|about|chrome|edge|brave|opera|vivaldi|resource|view-source|(?:chrome|moz|safari-web|ms-browser)-extension):/i;
 
+/** Vivaldi exports its separators as bookmarks of this address. */
+const separator = 'http://bookmark.placeholder.url/';
+
 /** Private bookmarks are left out unless the caller asks for them: the catalogue is public. */
 function reasonToLeaveOut({ url, isPrivate }: FileBookmark, withPrivate: boolean): string | undefined {
   const scheme = browserScheme.exec(url)?.[0];
   if (scheme !== undefined) return `${scheme.toLowerCase()} is an address of the browser`;
+  if (url === separator) return 'it is a separator';
   return isPrivate && !withPrivate ? 'it is private, and private ones were not asked for' : undefined;
 }
 

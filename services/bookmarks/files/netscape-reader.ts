@@ -198,12 +198,12 @@ function bookmarkOf(
     title: oneLine(title),
     url: href.trim(),
     // SemanticScuttle has it in the attribute.
-    description: withNotes(decodeText(description).trim() || (more['description'] ?? '').trim()),
+    description: withNotes(decodeText(withoutQuote(description)).trim() || (more['description'] ?? '').trim()),
     tags: tagsOf(list) ?? tags.split(','),
     // Pocket's exports name it `time_added`.
     dateAdded: dateOf(add_date ?? time_added),
-    // Raindrop.io and our own export have it.
-    favorite: isStarred || isSet(important),
+    // Raindrop.io and our own export have the former, DuckDuckGo's browsers the latter.
+    favorite: isStarred || isSet(important) || isSet(more['duckduckgo:favorite']),
     // Pinboard, linkding, Shaarli and Delicious have it.
     isPrivate: isSet(more['private']),
   };
@@ -227,6 +227,9 @@ const oneLine = (html: string): string =>
       .filter((line) => line !== '')
       .join(' '),
   ).trim();
+
+/** Pinboard writes all descriptions as quotes. */
+const withoutQuote = (html: string): string => /^\s*<blockquote>((?:(?!<blockquote)[^])*)<\/blockquote>\s*$/.exec(html)?.[1] ?? html;
 
 const notesEnd = '[/linkding-notes]';
 

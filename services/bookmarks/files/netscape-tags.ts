@@ -32,7 +32,9 @@ const otherFormats: readonly (readonly [name: string, begins: RegExp])[] = [
   ['CSV', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
   ['a zip archive', /^PK\p{Cc}{2}/u],
   ['a file of a browser itself', /^(?:mozLz40|SQLite format 3|bplist)/],
-  ['XML', /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?:opml|xbel|plist|rss|feed)\b/i],
+  ['XML', /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?:opml|xbel|plist|rss|feed|posts|en-export)\b/i],
+  // XHTML and bookmark files may have the declaration of XML as well; their elements have names of HTML.
+  ['XML', /^<\?xml\b[^>]*>(?:\s|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?!(?:html|head|body|meta|title|h[1-6]|dl|dt|ul|ol|li|p|a)\b)[a-z]/i],
 ];
 
 const refusal = (name: string) =>

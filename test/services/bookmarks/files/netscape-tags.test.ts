@@ -61,6 +61,8 @@ describe('the tags of a bookmark file', () => {
       '<?xml version="1.0"?>\n<!DOCTYPE xbel PUBLIC "+//IDN" "http://x.example/xbel.dtd">\n<xbel><bookmark href="https://a.example/"><title>A</title></bookmark></xbel>',
     ],
     ['XML', `<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple"><plist><dict><string>https://a.example/</string></dict></plist>${' '.repeat(3000)}`],
+    ['XML', '<posts user="ann">\n<post href="https://a.example/" description="A" tag="x"/>\n</posts>'],
+    ['XML', `<?xml version="1.0"?>\n<response><item><url>https://a.example/</url><content><![CDATA[<p>${link}</p>]]></content></item></response>`],
     ['zip', 'PK\u0003\u0004\u0014\u0000Bookmarks.html'],
   ])
     it(`are needed: ${name} is refused by its name: ${text?.slice(0, 30)}`, async () => {

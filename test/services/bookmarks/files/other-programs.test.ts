@@ -1,4 +1,4 @@
-// Files of Instapaper, linkding, SemanticScuttle and Safari, each in a way of its own.
+// Files of Instapaper, linkding, SemanticScuttle, DuckDuckGo, Pinboard, Vivaldi and Safari, each in a way of its own.
 import { expect } from 'chai';
 import { apiKey, call, useService } from '../service.ts';
 import { link, page } from './files.ts';
@@ -85,6 +85,40 @@ describe('bookmark files of other programs', () => {
 on two lines." hash="c6a2" TAGS="music" ADD_DATE="1491107880" >Music</a>
 </DL>`);
     expect((await stored()).map((one) => one.description)).to.deep.equal(['The best & the rest\non two lines.']);
+  });
+
+  it("of DuckDuckGo's browsers keep favorites", async () => {
+    await send(`<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<HTML>
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+<Title>Bookmarks</Title>
+<H1>Bookmarks</H1>
+<DT><H3 FOLDED>Maps</H3>
+<DL><p>
+    <DT><A HREF="https://example.org/1" duckduckgo:favorite="true">One</A>
+    <DT><A HREF="https://example.org/2">Two</A>
+</DL><p>
+</HTML>`);
+    expect((await stored()).map(({ title, favorite }) => [title, favorite])).to.have.deep.members([
+      ['One', true],
+      ['Two', false],
+    ]);
+  });
+
+  it('of Pinboard have descriptions without the quote around them, and others keep theirs', async () => {
+    const [whole, part] = ['<blockquote>A &amp; B\n<b>C</b></blockquote>', '<blockquote>A</blockquote> and B'];
+    await send(page(link('https://example.org/1', 'whole'), `<DD>${whole}`, link('https://example.org/2', 'part'), `<DD>${part}`));
+    await catalogue.bookmark({ title: 'own', url: 'https://example.org/own', description: whole });
+    const copy = (await catalogue.get('/api/export')).text;
+    await catalogue.query('truncate bookmarks, folders, tags');
+    await send(copy);
+    const descriptions = Object.fromEntries((await stored()).map(({ title, description }) => [title, description]));
+    expect(descriptions).to.deep.equal({ whole: 'A & B\n<b>C</b>', part, own: whole });
+  });
+
+  it('of Vivaldi have separators, which are left out', async () => {
+    const { body } = await send(page(link('http://bookmark.placeholder.url/', '---'), link('https://example.org/', 'One')));
+    expect(body).to.deep.include({ created: 1, skipped: 1, failed: [], leftOut: [{ index: 0, title: '---', reason: 'it is a separator' }] });
   });
 
   it('have titles on one line, and one of our own with a line break comes back with it', async () => {
