@@ -37,9 +37,10 @@ export function isNoise(
   if (isNoneByItself) return true;
   const isSilent = saysNothing(candidate, rules);
   const isPointer = isBare || text === '' || rules.pointers.test(text);
-  if (!isSilent && !isPointer) return false;
+  const isJoining = rules.joining.test(text);
+  if (!isSilent && !isPointer && !isJoining) return false;
   const around = line();
-  return (isSilent && rules.menus.test(around)) || (isPointer && isDroppedLine(around, isOfMail, rules));
+  return (isSilent && rules.menus.test(around)) || (isPointer && isDroppedLine(around, isOfMail, rules)) || (isJoining && rules.forwarded.test(around));
 }
 
 /** An image that leads to itself in another size. */

@@ -25,6 +25,10 @@ export type Rules = {
   readonly droppedPhrases: RegExp;
   /** Some of them, which need no address of the mail. */
   readonly leaving: RegExp;
+  /** Texts that offer the newsletter to a reader to whom it was forwarded. */
+  readonly joining: RegExp;
+  /** Lines around such texts. */
+  readonly forwarded: RegExp;
   /** Link texts that say nothing about the page, such as "read more". */
   readonly genericTexts: RegExp;
   /** Some of them, which tell only where to click: the line around them says what they do. */
@@ -205,6 +209,10 @@ export const defaultRules: Rules = {
     ].join('|'),
     'i',
   ),
+  joining:
+    /^(?:(?:sign ?up|subscribe|register|join|inscreva|assine|zapisz|prenumerera|tilmeld)\b|(?:abonnez|inscrivez)-vous|s.inscrire|suscr[ií]b|ap[uú]ntate|iscriviti|schrijf (?:je|u)\b|(?:(?:jetzt|hier) )?(?:\p{L}+ )?(?:anmelden|abonnieren|registrieren)).{0,60}$/iu,
+  forwarded:
+    /\bforwarded (?:this|to you)\b|(?:forwarded|weitergeleitet|transf[ée]r[ée]|reenvia|inoltrat|doorgestuurd|encaminha|przesła|vidarebefordra|videresend)\p{L}*[^.?]{0,60}\?/iu,
   leaving: /\bunsubscribe\b|\bstop receiving\b|\bmailing list(?: --|,)? \S+@/i,
   genericTexts: new RegExp(String.raw`^[^\p{L}\p{N}]*$|${whole([...pointers, ...buttons]).source}`, 'iu'),
   pointers: whole(pointers),

@@ -67,24 +67,30 @@ type Place = {
 function candidateOf(place: Place): Candidate {
   const { lines, at, line, found } = place;
   const { url, start, end } = found;
-  const label = labelOf(place);
-  const above = blockAbove(lines, at);
+  const written = labelOf(place);
+  const alt = place.genericTexts.test(written) ? '' : (pictured.exec(written)?.[1] ?? '');
+  const label = alt === '' ? written : '';
+  // The text above an image is that of the story before.
+  const above = alt === '' ? blockAbove(lines, at) : [];
   const saysSomething = label !== '' && !place.genericTexts.test(label);
   const text = saysSomething ? label : titleOf(above);
   return {
     foundUrl: url,
     text,
-    alt: '',
+    alt,
     isBare: true,
     isIcon: false,
     isHeading: false,
-    heading: '',
+    heading: alt,
     headingUrl: undefined,
     line: () => tidy(`${label === '' ? lastSentence(above.join(' ')).slice(-300) : label} ${line.text.slice(start, end + 100)}`),
     names: () => namesAround(place, saysSomething ? [] : above),
     isDropped: false,
   };
 }
+
+/** Gmail and Outlook write the description of an image in brackets: `[image: A lake] <https://…>`. */
+const pictured = /^\[(?:image: ?)?([^[\]]*\p{L}[^[\]]*)\]$/iu;
 
 const bullet = /^\s*(?:(?:subject|betreff|title|titel):|=>|[■□◆◇●○▼★☆]+|[-*•·–—#+→►▶]+|\d{1,3}[.)]|\[\d{1,3}\]:?)\s*/i;
 /** The start of a list item. Dashes are not among them, since a byline may begin with one. */

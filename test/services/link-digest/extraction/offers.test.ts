@@ -315,3 +315,31 @@ describe('a line of nothing but actions', () => {
     expect(titles(`<p><a href="${jobs}/3b21aaf8-dea5-4127-be71-602d30e5001e">An engineer</a></p><p>${footer}</p>`)).to.deep.equal(['An engineer']);
   });
 });
+
+describe('an offer to a reader to whom the mail was forwarded', () => {
+  const link = (text: string) => `<a href="https://click.counter.example/f/a/Zk1_2Q34567890abcdEFG">${text}</a>`;
+  const kept = (line: string) => extract({ ...mail, html: `<p>${line}</p>` }).length > 0;
+
+  it('leads to no story', () => {
+    for (const line of [
+      `Was this email forwarded to you? ${link('Sign up for free here')}.`,
+      `Was this email forwarded to you? ${link('Sign up now to receive it in your inbox')}`,
+      `If this was forwarded to you, ${link('join 10,000 readers')}`,
+      `Wurde dir dieser Newsletter weitergeleitet? ${link('Hier anmelden')}`,
+      `Cet e-mail vous a été transféré ? ${link('Inscrivez-vous ici')}`,
+      `¿Te han reenviado este correo? ${link('Suscríbete aquí')}`,
+      `Ti hanno inoltrato questa mail? ${link('Iscriviti qui')}`,
+      `Is deze mail naar je doorgestuurd? ${link('Schrijf je hier in')}`,
+    ])
+      expect(kept(line), line).to.equal(false);
+  });
+
+  it('is none without its question, and no other link beside it', () => {
+    for (const line of [
+      link('Sign up for the course on queues'),
+      `L'atelier est transféré au 12 mars. ${link('Inscrivez-vous')}`,
+      `Was this email forwarded to you? Then read ${link('how trees grow')}`,
+    ])
+      expect(kept(line), line).to.equal(true);
+  });
+});

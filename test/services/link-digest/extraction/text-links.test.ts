@@ -23,6 +23,18 @@ describe('the links that extract finds in a mail of text', () => {
     expect(inText('<html><body><a href="https://a.example/x">On queues</a></body></html>')).to.deep.equal([['https://a.example/x', 'On queues']]);
   });
 
+  it('have no title out of the description of an image, where another place of the link has one', () => {
+    const lake = `[image: A lake] <https://a.example/lakes>\n*Lakes in winter* <https://a.example/lakes>\n\n`;
+    const river = `[A river]<https://a.example/rivers>\nRivers of the west\nRead more<https://a.example/rivers>\n`;
+    const found = extract(mail({ text: `On queues<https://a.example/queues>\nBy Jane Doe\n\n${lake}${river}[Rice]<https://a.example/rice>` }));
+    expect(found.map(({ title, authors }) => [title, authors.length])).to.deep.equal([
+      ['On queues', 1],
+      ['Lakes in winter', 0],
+      ['Rivers of the west', 0],
+      ['Rice', 0],
+    ]);
+  });
+
   it('are read where its HTML has none, and out of such HTML where it has no text', () => {
     const both = extract(mail({ html: '<p>&nbsp;</p>', text: `How to cook rice\n${url}` }));
     const alone = extract(mail({ html: `<p>How to cook rice</p><p>${url}</p>` }));
@@ -34,6 +46,7 @@ describe('the links that extract finds in a mail of text', () => {
     ['a title and a description above the URL', `How to cook rice\nSlowly, with a lid on.\n${url}`],
     ['a title in the paragraph above', `How to cook rice\n\n${url}`],
     ['a title before the URL', `* How to cook rice: ${url}`],
+    ['a title above a button', `How to cook rice\n[Read more]<${url}>`],
     ['a title before a URL in brackets', `1. How to cook rice (${url})`],
     ['a title before a URL in angle brackets, over two lines', `How to cook rice <https://a.example/how-to-\r\ncook-rice>`],
     ['a heading with a line under it', `How to cook rice\n----------------\nSlowly. By Jane Doe.\n${url}`],
