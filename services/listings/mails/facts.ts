@@ -162,7 +162,7 @@ const typeWords: readonly Readonly<Partial<Record<PropertyType, RegExp>>>[] = [
   {
     House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia|omakotitalo|дом|къща|rumah/,
     Apartment:
-      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|apartamento|flat(?! (?:rate|fee|screen|roof))|piso|mieszkanie|byt[uy]?|lakás|lägenhet|leilighet|lejlighed/u,
+      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|(?:bi|tri|quadri)locale|apartamento|flat(?! (?:rate|fee|screen|roof))|piso|mieszkanie|byt[uy]?|lakás|lägenhet|leilighet|lejlighed/u,
     Studio: /monolocale|monoambiente|estudio|garsonier[aă]|kawalerka|yksiö|студио|студия/,
     Shared: /wg|colocation/,
   },

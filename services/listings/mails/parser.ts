@@ -108,7 +108,7 @@ function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined
 const isOnline = /^(?:\S+@\S+|(?:https?:\/\/|www\.)\S+)$/i;
 /** The text of a button, or of a badge. */
 const isLabel =
-  /^\W*(?:active|coming soon|just listed|for rent|to let|featured|sponsored|schedule|view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|ver|vedi|bekijk|meer)\b[^,\d]*$/i;
+  /^\W*(?:(?:active|coming soon|just listed|for rent|to let|featured|sponsored|schedule|view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|découvrir|ver|vedi|vai|scopri|bekijk|meer|visa|se|zobacz|sprawdź|zobrazit)(?!\p{L})[^,\d]*|[^,\d]{0,40}\s(?:ansehen|anzeigen|öffnen|bekijken))\W*$/iu;
 
 /** The address in a line with an eircode, which may hold the rent and other facts too. */
 function addressIn(line: string): string {
@@ -153,10 +153,12 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
       firstOf(lines({ at: Math.max(at, button.end), end }), streetWithComma));
   const near = written.length > 0 ? places : [...places, ...(isBefore ? before : after)];
   // `Bright 2-room flat` is a title, and the address of its card a better one.
-  const priced = bedsIn(ofLinks ?? '') === undefined ? undefined : places.map(lines).find((all) => all.some(hasPrice));
+  const isTitle = ofLinks !== undefined && (bedsIn(ofLinks) !== undefined || namesKind(ofLinks));
+  const priced = isTitle ? places.map(lines).find((all) => all.some(hasPrice)) : undefined;
   // A card that is one link has the address in one of its lines.
   const linked =
     priced?.find((line) => behindComma.test(line) && streetWithComma(line) !== undefined) ??
+    (priced && isKind.test(ofLinks ?? '') ? firstOf(priced, townIn) : undefined) ??
     ofLinks ??
     firstOf(written.flatMap(lines), streetWithComma) ??
     firstOf(near, withComma) ??
@@ -167,6 +169,12 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   return within(places) ?? within(before) ?? linked ?? within(after);
 }
 
+/** A title that names the kind of home and no street: it has no number, and no part of an address behind a comma. */
+const namesKind = (title: string): boolean => !/[\d,]/.test(title) && (typeOf(title) ?? typeOfTitle(title)) !== undefined;
+/** Such a title of nothing else: `Appartement te huur`. */
+const isKind =
+  /^\p{L}+(?: (?:for rent|to let|zur miete|zu vermieten|à louer|te huur|in affitto|en alquiler|para arrendar|para alugar|do wynajęcia|na wynajem|att hyra|til leie|til leje|k pronájmu))?$/iu;
+
 /** As in `$1,850 / 2br - 850ft² - Sunny flat (Oakland)`, which is the text of the link as well. */
 function titleBehindFacts(line: string): string | undefined {
   const title = /^\P{L}*\d.{0,40}\s-\s/u.test(line) && rentAlone(line) !== undefined ? streetIn(line.replace(/<?https?:.*/, '')) : undefined;
@@ -174,9 +182,9 @@ function titleBehindFacts(line: string): string | undefined {
 }
 
 /** A town with its postal code, before or behind it. */
-const townBehindCode = String.raw`(?:[A-Z]{1,2}-)?\d{4,5}(?: [A-Z]{2})? \p{Lu}\p{L}`;
+const townBehindCode = String.raw`(?:[A-Z]{1,2}-)?(?:\d{4,5}(?:-\d{3})?|\d{3} \d{2}|\d{2}-\d{3})(?: [A-Z]{2})? \p{Lu}\p{L}`;
 const behindComma = new RegExp(String.raw`(?:^|,\s*)${townBehindCode}`, 'u');
-const town = new RegExp(String.raw`^${townBehindCode}\D*$|^\p{Lu}\p{L}[^\d:]* (?:\(\d{5}\)|\d{5})$`, 'u');
+const town = new RegExp(String.raw`^${townBehindCode}\D*$|^\p{Lu}\p{L}[^\d:]* (?:\(\d{5}\)|\d{5}|\d{1,2}(?:er|e|ème) \(\d{2}\))$`, 'u');
 const townIn = (line: string): string | undefined => line.split(/\s*[|·•;]\s*/).find((part) => part.length <= 120 && town.test(part));
 
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
@@ -193,8 +201,18 @@ function streetWithComma(line: string): string | undefined {
     ?.replace(/[\s,:(–-]+$/, '');
 }
 
-const isGone =
-  /^(?:let agreed|sale agreed|withdrawn|off the market|no longer (?:available|on the market)|deposit taken|nicht mehr verfügbar|bereits vermietet|vermietet|loué|alquilado|affittato|verhuurd|arrendado)[.!]?$/i;
+/** Badges and sentences. `Not available` alone may as well be said of parking. */
+const isGone = new RegExp(
+  `^(?:${[
+    'let (?:agreed|stc)|sale agreed|withdrawn|off the market|no longer (?:available|on the market)|deposit taken|rented(?: out)?|leased',
+    '(?:this|the|your) (?:property|listing|home|flat|apartment|room|rental) (?:is|was|has been|has now been|is now) (?:let(?: agreed)?|rented|leased|removed|withdrawn|taken off the market|no longer (?:available|on the market))',
+    '(?:(?:dieses|das|die) (?:objekt|inserat|angebot|anzeige|wohnung) ist )?(?:leider )?nicht mehr verfügbar|(?:bereits )?vermietet|(?:anzeige|angebot|inserat) deaktiviert',
+    '(?:déjà |bien )?loué|(?:cette annonce|ce bien) n.est plus disponible|annonce expirée|(?:ya )?alquilado|ya no (?:está )?disponible|anuncio desactivado',
+    '(?:già )?affittato|non (?:è )?più disponibile|verhuurd(?: onder voorbehoud)?|niet meer beschikbaar|(?:já )?arrendado|já não (?:está )?disponível',
+    'uthyrd|utleid|udlejet|wynajęte|(?:ogłoszenie )?nieaktualne|pronajato',
+  ].join('|')})[.!]?$`,
+  'i',
+);
 
 /** The places of the only listing of a mail grow up to the whole mail, which may say it of another flat. */
 function isWithdrawn({ links, places }: Card, texts: readonly string[]): boolean {

@@ -111,7 +111,8 @@ const labelled = new RegExp(
   'giu',
 );
 
-const qualifier = String.raw`(?: (?:VB|VHB)|,? ?(?:incl|inkl|excl|exkl|inclusief|exclusief|zzgl)(?!\p{L})[^\n\d]{0,40})?`;
+/** Charges behind the rent, as in `950 € (+ 100 €)`. */
+const qualifier = String.raw`(?: (?:VB|VHB)|,? ?(?:incl|inkl|excl|exkl|inclusief|exclusief|zzgl)(?!\p{L})[^\n\d]{0,40}| ?\(?\+ ?${currency}? ?\d[\d., ]{0,8} ?${currency}?[^\S\n]?(?:charges|kosten|poplatky|nk)?\)?)?`;
 /** A rent that names no period stands alone in its line. */
 const alone = new RegExp(
   String.raw`(?<=^|\n)(?:(?:price|preis|prix|precio|prezzo|prijs|preço|pris|cena)\s?:\s?|(?:ab|from|dès|desde|da) )?${amount}[.-]*${qualifier}(?=\n|$)(?!\s+(?:/|(?:per|a|al|alla|pro|par|por)\s)\s?\p{L})`,

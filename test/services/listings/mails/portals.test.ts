@@ -59,6 +59,13 @@ describe('a price without a period', () => {
     expect((await found('Flats to rent', { html: others }))[0]).to.equal('no price');
   });
 
+  it('stands before charges', async () => {
+    for (const price of ['950 € (+ 100 €)', '€ 950 (+ € 60 kosten)', '950 € + 100 € charges'])
+      expect(await only('Appartement à louer', card(`<p>${price}</p>`)), price).to.include({ priceMonthly: 950 });
+    const [czech] = await found('Nový pronájem bytu', { html: card('<p>18 500 Kč + 3 000 Kč</p>') });
+    expect(czech).to.include({ priceMonthly: 18_500, currency: 'CZK' });
+  });
+
   it('gives way to one with a period', async () => {
     expect(await only('Flats to rent', card('<p>€2,000</p><p>€1,850 per month</p>'))).to.include({ priceMonthly: 1850 });
   });
@@ -132,6 +139,19 @@ describe('an alert of Craigslist', () => {
   });
 });
 
+describe('a listing that is gone', () => {
+  it('says so in a line of its own', async () => {
+    const isWithdrawn = async (line: string) => (await found('x', { html: `<div>${link('12 Hill, Cork')}<p>${line}</p><p>€900 per month</p></div>` }))[0];
+    for (const line of [
+      ...['Let STC', 'Leased', 'Rented', 'This property is no longer available.', 'This listing has been removed', 'Verhuurd onder voorbehoud', 'Déjà loué'],
+      ...['Uthyrd', 'Udlejet', 'Ogłoszenie nieaktualne', 'Ya no está disponible', 'Già affittato', 'Dieses Objekt ist nicht mehr verfügbar'],
+    ])
+      expect(await isWithdrawn(line), line).to.include({ withdrawn: true });
+    for (const line of ['Let', 'Not available', 'No disponible', 'Rented garage included', 'Removed'])
+      expect(await isWithdrawn(line), line).to.include({ withdrawn: undefined });
+  });
+});
+
 describe('the picture', () => {
   it('is no icon or line', async () => {
     const image = (name: string, size: string) => `<img src="https://img.example.org/${name}.jpg" ${size}>`;
@@ -163,6 +183,35 @@ describe('an address', () => {
     for (const line of ['', '<p>50667 Köln</p>']) expect(await only('x', card(line))).to.include({ address: 'Helle 2-Zimmer-Wohnung mit Loggia', beds: 1 });
   });
 
+  it('is a street and a town rather than a title of the kind of home, and a town rather than the kind alone', async () => {
+    const card = (title: string, line: string) => only('x', `<div>${link(title)}<p>${line}</p><p>890 € pro Monat</p></div>`);
+    for (const line of ['Musterstraße 5, 10178 Berlin', 'Storgatan 5, 211 42 Malmö', 'Kwiatowa 5, 00-123 Warszawa', 'Rua Nova 5, 1000-123 Lisboa'])
+      expect(await card('Helle Wohnung mit Loggia', line)).to.include({ address: line });
+    for (const [title, line, address] of [
+      ['Appartement te huur', '9000 Gent', '9000 Gent'],
+      ['Appartement', '1050 Ixelles', '1050 Ixelles'],
+      ['Appartement Kerkstraat', '1017 GC Amsterdam', 'Appartement Kerkstraat'],
+      ['Seaview', '10178 Berlin', 'Seaview'],
+      ["Voir l'annonce", 'Lyon 3ème (69)', 'Lyon 3ème (69)'],
+    ] as const)
+      expect(await card(title, line)).to.include({ address });
+  });
+
+  it('is no button, whatever its language', async () => {
+    for (const button of [
+      'Exposé ansehen',
+      'Anzeige öffnen',
+      "Découvrir l'annonce",
+      "Vai all'annuncio",
+      'Zobacz ogłoszenie',
+      'Visa annonsen',
+      'Woning bekijken',
+    ])
+      expect(await only('x', `<div><p>Musterstraße 5, 10178 Berlin</p><p>€900 per month</p>${link(button)}</div>`), button).to.include({
+        address: 'Musterstraße 5, 10178 Berlin',
+      });
+  });
+
   it('is no arrow', async () => {
     expect(await only('x', `<div>${link('↘ 12%')}${link('12 Hill')}<p>€900 per month</p></div>`)).to.include({ address: '12 Hill' });
   });
@@ -173,6 +222,7 @@ describe('a title that is the address', () => {
     const card = (title: string) => `<div>${link(title)}<p>€900 per month</p></div>`;
     expect(await only('x', card('2 Bed Flat, Main Road, SE15'))).to.include({ beds: 2, propertyType: 'Apartment' });
     expect(await only('x', card('Piso en calle Mayor, Burgos'))).to.include({ propertyType: 'Apartment' });
+    expect(await only('x', card('Bilocale via Nizza 5, Torino'))).to.include({ propertyType: 'Apartment' });
     expect(await only('x', card('12 Bed Lane, Cork'))).to.include({ beds: undefined });
     expect([typeOfTitle('Casa Rosa, Roma'), typeOfTitle('Via Appartamento 3, Roma')]).to.deep.equal([undefined, undefined]);
   });
