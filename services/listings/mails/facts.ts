@@ -14,7 +14,7 @@ export function factsOf(text: string, address?: string): string {
 
 /** Rooms as other languages label them, alone or before a colon. */
 const roomLabel =
-  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|rec[aá]maras|alcobas|dormit[oó]rios|baños|banheiros|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|soverom|sovrum|комнат|кімнат';
+  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|rec[aá]maras|alcobas|dormit[oó]rios|baños|banheiros|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|pokoi|soverom|rom|sovrum|rum|værelser|комнат|кімнат';
 const isLabel = new RegExp(String.raw`^(?:(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?|\(s\))?|${roomLabel})\s*[:|]?$`, 'i');
 const isNumber = /^\d{1,2}$/;
 

@@ -126,14 +126,19 @@ const inFacts = new RegExp(
 
 /** Before a former price, the bound of a saved search, a difference, or what is paid once. */
 const isOther = new RegExp(
-  String.raw`\b(?:${[
+  String.raw`(?<!\p{L})(?:${[
     String.raw`was|were|previous(?:ly)?|former(?:ly)?|original(?:ly)?|before|(?:reduced|down|dropped|lowered|decreased|cut|changed|fell) from|(?:old|former|previous|original|last) (?:price|rent)`,
-    'statt|bisher(?:ige miete)?|vorher|früher|au lieu de|auparavant|antes|anziché|prima',
+    'statt|bisher(?:ige[rn]?(?: (?:preis|miete))?)?|vorher|zuvor|früher|ursprünglich(?:e[rn]? (?:preis|miete))?|alte[rn]?(?: (?:preis|miete|kaltmiete))?|(?:reduziert|gesenkt|gesunken) (?:von|um)',
+    'au lieu de|auparavant|initialement|précédemment|ancien(?: (?:prix|loyer))?|(?:prix|loyer) (?:précédent|initial)|(?:baisse|baissé|passé|réduit) de',
+    'antes|(?:precio|alquiler) (?:anterior|inicial)|(?:bajado|rebajado|reducido|bajada) de|(?:preço|renda|aluguel) anterior|(?:baixou|reduzido) (?:de|em)',
+    'anziché|prima|era|invece di|prezzo (?:precedente|iniziale)|vecchio (?:prezzo|canone)|(?:sceso|ridotto|ribassato) d[ai]',
+    '(?:oude|vorige)(?: (?:prijs|huurprijs|huur))?|eerst|voorheen|(?:verlaagd|gedaald) (?:van|met)|(?:poprzednia|stara) cena|było|původní (?:cena|nájem)|dříve',
+    'tidigare(?: hyra| pris)?|(?:sänkt|minskat) (?:från|med)|før|førpris|tidligere(?: pris| leie| husleje)?|nedsat (?:fra|med)',
     String.raw`up to|max(?:imum)?\.?(?: price| rent)?|under|below|less than|at most|budget(?: of)?|bis zu|jusqu['’]à|hasta|fino a`,
     '(?:reduced|dropped|lowered|decreased|cut|cheaper|less|lower|down|fell) by|sav(?:e|es|ing|ings)(?: of)?|discount(?: of)?',
     '(?:deposit|kaution|caution|fianza|cauzione|waarborg|booking fee|admin fee|agency fee)(?: of)?',
   ].join('|')})[\s:|=]*(?:of\s+)?$`,
-  'i',
+  'iu',
 );
 
 const extras = String.raw`(?:parking|car ?park|garage|car ?space|stellplatz|tiefgarage|bills?|storage|service charges?|utilit(?:y|ies)|pets?|pet (?:fee|rent)|heating|electricity|gas|internet|broadband|wi-?fi|water|cleaning|gym|maintenance|management fees?|insurance|laundry|nebenkosten|heizkosten|charges|czynsz|poplatky|media)`;
@@ -156,7 +161,15 @@ const isForExtra = new RegExp(String.raw`^${gap}(?:(?:for|towards)${gap}(?:the |
 /** Behind a former price or a difference. */
 const isFormer = /^\s*(?:\(\s*(?:previously|formerly|before|old(?: price| rent)?)\s*\)|(?:less|cheaper|lower|off|saved)\b)/i;
 /** Behind a former price, with the amount that follows it: an arrow alone is that of a link, and a small amount the difference. */
-const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?${currency}?\s?(\d[\d.,]*)`, 'iu');
+const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?${currency}?\s?(${digits}|\d[\d.,]*)`, 'iu');
+/** Behind a former price, with the lower one that follows it: `, now €1,750 per month`. */
+const changed = new RegExp(
+  String.raw`^\s*[,;.]?\s*(?:${[
+    'to|auf|à|a|para|naar|voor|till|til|na|now(?: only)?|jetzt|maintenant|ahora|agora|ora|nu|nå|nyní|teraz|jest',
+    'new (?:price|rent)|neue[rn]? (?:preis|miete)|nouveau (?:prix|loyer)|nuevo precio|novo preço|nuovo prezzo|nieuwe (?:prijs|huurprijs)|nowa cena|ny (?:hyra|leie|pris)|nová cena',
+  ].join('|')})\s*:?\s*(?:${currency}\s?(${digits}|\d[\d.,]*)|(${digits}|\d[\d.,]*)\s?${currency})`,
+  'iu',
+);
 
 /** Parking and bills cost less, and hardly any rent does. */
 const leastDoubtful = 250;
@@ -222,7 +235,9 @@ function amountsIn(text: string, pattern: RegExp): readonly Amount[] {
     const isChange = second > 0 && ((second < first && second > first / 4) || (isReducedBy.test(before) && isOther.test(before)));
     const value = isChange ? second : first;
     const next = numberOf(arrow.exec(after)?.[1] ?? '0');
-    const isBefore = !isChange && isOther.test(before);
+    const [, behindSign, beforeSign] = changed.exec(after) ?? [];
+    const lower = numberOf(behindSign ?? beforeSign ?? '0');
+    const isBefore = !isChange && (isOther.test(before) || (lower < value && lower > value / 4));
     const isRent = value > 0 && !isBefore && !isExtra.test(before) && !isForExtra.test(after) && !isFormer.test(after) && next < value / 2;
     const isSure = !isBeside.test(before);
     return isRent && (isSure || value >= leastDoubtful) ? [{ value, isSure, currency: nameAt(all) }] : [];
