@@ -141,7 +141,11 @@ const isOther = new RegExp(
   'iu',
 );
 
-const extras = String.raw`(?:parking|car ?park|garage|car ?space|stellplatz|tiefgarage|bills?|storage|service charges?|utilit(?:y|ies)|pets?|pet (?:fee|rent)|heating|electricity|gas|internet|broadband|wi-?fi|water|cleaning|gym|maintenance|management fees?|insurance|laundry|nebenkosten|heizkosten|charges|czynsz|poplatky|media)`;
+const extras = String.raw`(?:${[
+  String.raw`parking|car ?park|garage|car ?space|stellplatz|tiefgarage|bills?|storage|service charges?|utilit(?:y|ies)|pets?|pet (?:fee|rent)|heating|electricity|gas|internet|broadband|wi-?fi|water|cleaning|gym|maintenance|management fees?|insurance|laundry|council tax|body corporate|strata|hoa|mortgage`,
+  'nebenkosten|heizkosten|betriebskosten|charges|(?:gastos de )?comunidad|spese(?: condominiali| condominio| accessorie)?|condom[ií]nio|despesas|servicekosten',
+  'czynsz(?: administracyjny)?|opłaty|poplatky|media|a ?conto|forbrug|fellesutgifter',
+].join('|')})`;
 const gap = String.raw`[^\S\n]*`;
 /** Before what else is paid, on its line. */
 const isExtra = new RegExp(
