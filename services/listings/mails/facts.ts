@@ -130,14 +130,18 @@ const valueOf = (found: string): number => {
   return word < 0 ? Number(found) : word + 1;
 };
 
-/** `1+ Beds` is the bound of a saved search where another count follows. */
+/** It may also say what a building offers. */
+const isLeast = /(?<!\p{L})(?:from|ab|dès|[àa] partir de|desde|da|vanaf|od|från|fra)\s*$/iu;
+
+/** `1+ Beds` and `from 1 bed` are bounds of a saved search where another count follows. */
 function countOf(pattern: RegExp, text: string): number | undefined {
   let atLeast: number | undefined;
   for (const { index, 0: all, 1: found = '' } of text.matchAll(pattern)) {
-    if (isBound.test(text.slice(Math.max(index - 20, 0), index))) continue;
+    const lead = text.slice(Math.max(index - 20, 0), index);
+    if (isBound.test(lead)) continue;
     const [, before] = countBefore.exec(text.slice(Math.max(index - 60, 0), index)) ?? [];
     const value = valueOf(found) + (before === undefined ? 0 : valueOf(before));
-    if (all[found.length] !== '+') return value;
+    if (all[found.length] !== '+' && !isLeast.test(lead)) return value;
     atLeast ??= value;
   }
   return atLeast;

@@ -108,7 +108,7 @@ function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined
 const isOnline = /^(?:\S+@\S+|(?:https?:\/\/|www\.)\S+)$/i;
 /** The text of a button, or of a badge. */
 const isLabel =
-  /^\W*(?:(?:active|coming soon|just listed|for rent|to let|featured|sponsored|schedule|view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|découvrir|ver|vedi|vai|scopri|bekijk|meer|visa|se|zobacz|sprawdź|zobrazit)(?!\p{L})[^,\d]*|[^,\d]{0,40}\s(?:ansehen|anzeigen|öffnen|bekijken))\W*$/iu;
+  /^\W*(?:(?:active|coming soon|just listed|for rent|to let|featured|sponsored|schedule|view|see|show|open|more|read|details?|photos?|contact|call|e-?mail|save|enquire|ansehen|anzeigen|zum|zur|mehr|voir|découvrir|ver|vedi|vai|scopri|bekijk|meer|visa|se|zobacz|sprawdź|zobrazit)(?!\p{L})[^,\d]*|[^,\d]{0,40}\s(?:ansehen|anzeigen|öffnen|klicken|bekijken)|(?:(?:click|klicke?|klicka|cliquez|haz clic|clicca|clique|kliknij|klik) )?(?:link|here|hier|ici|aquí|aqui|qui|tutaj|här|her))\W*$/iu;
 
 /** The address in a line with an eircode, which may hold the rent and other facts too. */
 function addressIn(line: string): string {
@@ -151,7 +151,9 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
     button &&
     (firstOf(linesOf(text.slice(Math.max(at, button.at - mostRead), button.at)).toReversed(), streetWithComma) ??
       firstOf(lines({ at: Math.max(at, button.end), end }), streetWithComma));
-  const near = written.length > 0 ? places : [...places, ...(isBefore ? before : after)];
+  // Buttons below lines without an element around each listing are like addresses of pages in a text.
+  const isInLines = written.length === 0 || (saying.length === 0 && isBefore);
+  const near = isInLines ? [...places, ...(isBefore ? before : after)] : places;
   // `Bright 2-room flat` is a title, and the address of its card a better one.
   const isTitle = ofLinks !== undefined && (bedsIn(ofLinks) !== undefined || namesKind(ofLinks));
   const priced = isTitle ? places.map(lines).find((all) => all.some(hasPrice)) : undefined;
@@ -193,7 +195,8 @@ const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${town
 /** The address in a line, which may hold the rent and other facts too; undefined where it has none with a comma. */
 function streetWithComma(line: string): string | undefined {
   if (line.length > 120 || !comma.test(line)) return undefined;
-  if (!hasPrice(line)) return bedsIn(line) === undefined ? line : undefined;
+  // `Trilocale via Roma 5, Torino` is an address behind the kind of home.
+  if (!hasPrice(line)) return bedsIn(line.replace(/^\p{L}+\s+/u, '')) === undefined ? line : undefined;
   const parts = withoutAmounts(line).split(/\s*[|·•;]\s*/);
   return parts
     .map(streetIn)

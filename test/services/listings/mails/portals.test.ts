@@ -139,6 +139,28 @@ describe('an alert of Craigslist', () => {
   });
 });
 
+describe('several listings in lines', () => {
+  const alerts = [
+    `Ihre Suche: bis 1.300 €, ab 2 Zimmer\n\n1. Helle 3-Zimmer-Wohnung\nMusterstr. 5, 50667 Köln\nKaltmiete: 1.050 €\nONE\n\n2. Altbau\nBeispielweg 7, 50823 Köln\nKaltmiete: 890 €\nZimmer: 2\nTWO`,
+    `Trilocale via Roma 5, Centro, Torino\n€ 1.050/mese\n3 locali | 85 m²\nONE\n\nBilocale corso Francia 12, Cit Turin, Torino\n€ 890/mese\n2 locali\nTWO`,
+    `Lejlighed, 3 værelser\nNørregade 5, 2100 København\n1.050 €/md.\nONE\n\nLejlighed, 2 værelser\nVestergade 7, 8000 Aarhus\n890 €/md.\nTWO`,
+  ];
+  it('have each their facts, below them an address of a page or a link that says nothing', async () => {
+    const address = (id: number) => `https://www.example.org/offers/${id}`;
+    for (const alert of alerts)
+      for (const body of [
+        { text: alert.replace('ONE', address(1)).replace('TWO', address(2)).replaceAll('\n', '\r\n') },
+        { html: alert.replace('ONE', link('Link', 1)).replace('TWO', link('Hier klicken', 2)).replaceAll('\n', '<br>\n') },
+      ]) {
+        const [first, second] = await found('x', body);
+        expect(first, alert).to.deep.include({ sourceId: '1', priceMonthly: 1050, beds: 2 });
+        expect(second, alert).to.deep.include({ sourceId: '2', priceMonthly: 890, beds: 1 });
+        expect((first as { address: string }).address).to.match(/ 5, /);
+        expect((second as { address: string }).address).to.match(/ (?:7|12), /);
+      }
+  });
+});
+
 describe('a listing that is gone', () => {
   it('says so in a line of its own', async () => {
     const isWithdrawn = async (line: string) => (await found('x', { html: `<div>${link('12 Hill, Cork')}<p>${line}</p><p>€900 per month</p></div>` }))[0];
