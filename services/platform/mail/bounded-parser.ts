@@ -98,7 +98,7 @@ export function createBoundedParser<S extends z.ZodType>(parts: BoundedParserPar
   }
 
   async function inTurn({ raw, task, early }: Waiting): Promise<Parsed<z.output<S>>> {
-    // The thread's limit counts its heap only; postal-mime keeps each line of a body in 2.6 KB outside of it.
+    // The thread's limit counts its heap only; postal-mime keeps bodies outside of it.
     const before = process.memoryUsage.rss();
     const grownMiB = (since: number) => (process.memoryUsage.rss() - since) / mebibyte;
     // A thread that ended during the previous mail has not parsed this one.

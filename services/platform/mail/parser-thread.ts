@@ -1,6 +1,7 @@
 // The thread's side of a bounded parser: reports that its code is loaded, then parses one mail after the other.
 import { parentPort } from 'node:worker_threads';
 import { describeError } from '../errors.ts';
+import { JoinedParts } from './joined-parts.ts';
 
 /** The parsed value, or the reason of a refusal. */
 export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
@@ -12,6 +13,8 @@ export type ThreadRequest = { readonly raw: Uint8Array; readonly task: unknown }
 
 /** Called once by the module that the thread runs. @param parse an error that it throws refuses the mail */
 export function serveParser(parse: (raw: Uint8Array, task: unknown) => Promise<unknown>): void {
+  // Nothing else in the thread makes a Blob.
+  Object.assign(globalThis, { Blob: JoinedParts });
   const say = (message: ThreadMessage) => parentPort?.postMessage(message);
   async function answer({ raw, task }: ThreadRequest): Promise<void> {
     try {

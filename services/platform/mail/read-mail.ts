@@ -27,13 +27,14 @@ export function withoutLead(raw: Buffer): Buffer {
 const mostLead = 200;
 
 /** Whether one of its texts may be in another character set than was declared: it is not ASCII. */
-const isDoubtful = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some((one) => hasOthers.test(one));
-const hasOthers = /[^\0-\x7f]/;
+const isDoubtful = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some(hasOthers);
+/** Whether it is not ASCII; a regular expression takes four times as long. */
+const hasOthers = (text: string): boolean => Buffer.byteLength(text) > text.length;
 
 /** Bytes that are valid UTF-8 are UTF-8; bytes that are not what they say are in the other character set. */
 function chooseText(declared: string | undefined, asUtf8: string | undefined, asOther: string | undefined): string | undefined {
   if (declared === undefined) return undefined;
-  if (asUtf8 !== undefined && hasOthers.test(asUtf8) && !/[\ufffd\0]/.test(asUtf8)) return asUtf8;
+  if (asUtf8 !== undefined && hasOthers(asUtf8) && !/[\ufffd\0]/.test(asUtf8)) return asUtf8;
   return isMostlyBroken(declared) ? (asOther ?? declared) : declared;
 }
 

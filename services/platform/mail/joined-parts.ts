@@ -1,0 +1,25 @@
+// Joins the lines of a body, where postal-mime 4.0.0 asks a Blob to: Node's takes 18 µs and 2.6 KB a line, most of the time of a mail in 7bit or 8bit.
+
+type Part = ArrayBuffer | Uint8Array | '\n';
+
+const lineFeed = Uint8Array.of(0x0a);
+const bytesOf = (part: Part): Uint8Array => (part === '\n' ? lineFeed : part instanceof Uint8Array ? part : new Uint8Array(part));
+
+/** In place of a Blob: all that postal-mime asks of one. */
+export class JoinedParts {
+  readonly #parts: readonly Uint8Array[];
+
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts.map(bytesOf);
+  }
+
+  arrayBuffer(): Promise<ArrayBuffer> {
+    const joined = new Uint8Array(this.#parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of this.#parts) {
+      joined.set(part, at);
+      at += part.length;
+    }
+    return Promise.resolve(joined.buffer);
+  }
+}
