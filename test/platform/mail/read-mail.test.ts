@@ -39,6 +39,11 @@ describe('readMail', () => {
       it(`reads UTF-8 in ${encoding} under ${type || 'no Content-Type'}`, async () =>
         expect(await read(mailOf(Buffer.from(text), type, encoding))).to.equal(text));
 
+  it('reads a single character of UTF-8 under ASCII, in whatever script', async () => {
+    for (const character of '¡é÷ßœőěя–’•…€™אपไ中한😀\u{10ffff}')
+      expect(await read(mailOf(Buffer.from(`a ${character} b`), 'text/plain; charset=us-ascii')), character).to.equal(`a ${character} b`);
+  });
+
   it('reads UTF-8 under another character set though its HTML, or another part, declares UTF-8', async () => {
     const html = `<meta charset="utf-8"><p>${text}</p>`;
     expect(await read(mailOf(Buffer.from(html), 'text/html; charset=iso-8859-1'))).to.equal(html);
