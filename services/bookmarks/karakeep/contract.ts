@@ -64,10 +64,8 @@ export const ListPatch = z
   .object({ name: z.exactOptional(Name).meta({ description: 'The new name' }), icon, parentId })
   .meta({ id: 'KarakeepListPatch', description: 'Members of a list to change', examples: [{ name: 'Maps' }] });
 
-export const PageQuery = z.object({
-  cursor: cursor.meta({ description: 'The `nextCursor` of the page before' }),
-  includeContent: z.string().optional().meta({ description: 'Ignored: a link has no content here' }),
-});
+export const ContentQuery = z.object({ includeContent: z.string().optional().meta({ description: 'Ignored: a link has no content here' }) });
+export const PageQuery = z.object({ cursor: cursor.meta({ description: 'The `nextCursor` of the page before' }), ...ContentQuery.shape });
 
 export const KarakeepList = z
   .object({

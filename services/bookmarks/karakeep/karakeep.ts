@@ -6,7 +6,22 @@ import { addFolder, removeFolder, updateFolder } from '../folders.ts';
 import { encodePosition, positionOf } from '../lists/order.ts';
 import type { ListStore } from '../lists/store.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from '../store.ts';
-import { ByBookmark, ByBoth, ByList, CreatedLink, KarakeepList, Link, LinkPage, LinkPatch, ListPatch, Lists, NewLink, NewList, PageQuery } from './contract.ts';
+import {
+  ByBookmark,
+  ByBoth,
+  ByList,
+  ContentQuery,
+  CreatedLink,
+  KarakeepList,
+  Link,
+  LinkPage,
+  LinkPatch,
+  ListPatch,
+  Lists,
+  NewLink,
+  NewList,
+  PageQuery,
+} from './contract.ts';
 
 type Parts = { readonly store: CatalogueStore; readonly listStore: ListStore; readonly clock: () => Date };
 
@@ -14,7 +29,13 @@ export const karakeepTag = { name: 'Karakeep', description: "Karakeep's REST for
 const root = '/karakeep/api/v1' as const;
 const perPage = 500;
 
-export const karakeepRoutes = (parts: Parts) => [...listsRoutes(parts), ...changesOfLists(parts), ...membershipRoutes(parts), ...linkRoutes(parts)];
+export const karakeepRoutes = (parts: Parts) => [
+  ...listsRoutes(parts),
+  ...singleRoutes(parts),
+  ...changesOfLists(parts),
+  ...membershipRoutes(parts),
+  ...linkRoutes(parts),
+];
 
 type Folder = { readonly id: string; readonly name: string; readonly icon: string | null; readonly parentId: string | null };
 const listOf = ({ id, name, icon, parentId }: Folder) => ({
@@ -66,6 +87,36 @@ const listsRoutes = ({ store, listStore }: Parts) => [
       const last = rows.length > perPage ? rows[perPage - 1] : undefined;
       return { bookmarks: rows.slice(0, perPage).map(linkOf), nextCursor: last ? encodePosition(positionOf('oldest', last)) : null };
     },
+  }),
+];
+
+const singleRoutes = ({ store }: Parts) => [
+  route({
+    method: 'get',
+    path: `${root}/lists/{listId}`,
+    operationId: 'karakeepGetList',
+    summary: 'A folder as a list',
+    description: 'It has no bookmarks: `/lists/{listId}/bookmarks` has them.',
+    params: ByList,
+    answers: { 200: KarakeepList },
+    problems: [Problems.folderMissing],
+    async handle({ params: { listId } }) {
+      const folder = await store.findFolder(listId);
+      if (!folder) throw Problems.folderMissing();
+      return listOf(folder);
+    },
+  }),
+  route({
+    method: 'get',
+    path: `${root}/bookmarks/{bookmarkId}`,
+    operationId: 'karakeepGetLink',
+    summary: 'A bookmark',
+    description: 'Clients ask for it once they have changed it.',
+    params: ByBookmark,
+    query: ContentQuery,
+    answers: { 200: Link },
+    problems: [Problems.bookmarkMissing],
+    handle: async ({ params: { bookmarkId } }) => linkOf(await requireLink(store, bookmarkId)),
   }),
 ];
 
@@ -129,8 +180,7 @@ const membershipRoutes = ({ store }: Parts) => [
     answers: { 200: Lists },
     problems: [Problems.bookmarkMissing],
     async handle({ params: { bookmarkId } }) {
-      const bookmark = await store.findBookmark(bookmarkId);
-      if (!bookmark) throw Problems.bookmarkMissing();
+      const bookmark = await requireLink(store, bookmarkId);
       const folder = bookmark.folderId === null ? undefined : await store.findFolder(bookmark.folderId);
       return { lists: folder ? [listOf(folder)] : [] };
     },
@@ -178,8 +228,8 @@ async function requireBoth(writer: CatalogueWriter, listId: string, bookmarkId: 
 }
 
 /** @throws Problem 404 */
-async function requireLink(writer: CatalogueWriter, id: string): Promise<PlainBookmark> {
-  const bookmark = await writer.findBookmark(id);
+async function requireLink(store: Pick<CatalogueWriter, 'findBookmark'>, id: string): Promise<PlainBookmark> {
+  const bookmark = await store.findBookmark(id);
   if (!bookmark) throw Problems.bookmarkMissing();
   return bookmark;
 }

@@ -140,6 +140,14 @@ describe("Karakeep's REST for floccus", () => {
     expect((await send('PATCH', `/bookmarks/${link.id}`, { note: '' })).body.note).to.equal(null);
   });
 
+  it('answers one link and one list, as other clients ask', async () => {
+    const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', title: 'x' });
+    const { alreadyExists, ...bookmark } = link;
+    expect([alreadyExists, (await send('GET', `/bookmarks/${link.id}?includeContent=false`)).body]).to.deep.equal([false, bookmark]);
+    const { body: list } = await send('POST', '/lists', { name: 'Maps', icon: '🗺️' });
+    expect((await send('GET', `/lists/${list.id}`)).body).to.deep.equal(list);
+  });
+
   it('answers 400 to what has no place, and changes nothing', async () => {
     const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', title: 'x' });
     for (const lost of [{ archived: true }, { summary: 's' }, { description: 'd' }, { author: 'a' }, { note: 'n'.repeat(10_001) }, { createdAt: '2020' }]) {
@@ -154,6 +162,8 @@ describe("Karakeep's REST for floccus", () => {
   it('answers 404 to ids of nothing, and 400 to what cannot be stored', async () => {
     for (const [method, path, body] of [
       ['GET', `/lists/${unknownId}/bookmarks`],
+      ['GET', '/lists/x'],
+      ['GET', '/bookmarks/x'],
       ['GET', '/bookmarks/x/lists'],
       ['PATCH', '/lists/x', { name: 'y' }],
       ['PATCH', '/bookmarks/x', { title: 'y' }],
