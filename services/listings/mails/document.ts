@@ -1,6 +1,7 @@
 // The visible text of an alert mail, with the positions of links, images and addresses in it. Pure.
 import { joinUrls } from '../../platform/mail/wrappers.ts';
 import { type Element, type Image, readHtml } from '../../platform/mail/html.ts';
+import { labelOfIcon } from './room-labels.ts';
 
 /** A stretch of the text, from `at` to before `end`. */
 export type Span = { readonly at: number; readonly end: number };
@@ -60,7 +61,11 @@ function linkOf(element: Element): Link[] {
 }
 
 export function documentOfHtml(html: string): MailDocument {
-  const { text, elements, images } = readHtml(html, { leavesOutStruck: true, isLeftOut: (classes) => isFormerPrice.test(classes) });
+  const { text, elements, images } = readHtml(html, {
+    leavesOutStruck: true,
+    isLeftOut: (classes) => isFormerPrice.test(classes),
+    textOf: (description) => labelOfIcon(tidy(description)),
+  });
   const addresses = elements.filter(({ classes }) => classes !== '' && classes.split(/\s+/).some(namesAddress));
   return { text, links: elements.flatMap(linkOf), images, addresses: addresses.map(spanOf) };
 }

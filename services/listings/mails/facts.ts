@@ -1,6 +1,7 @@
 // Reads the facts of a listing out of text, but for its rent. Pure.
 import { type Property, readEircode } from '../contract.ts';
 import { tidy } from './document.ts';
+import { isRoomLabel, roomLabel } from './room-labels.ts';
 
 export const linesOf = (text: string): string[] => text.split('\n').map(tidy);
 
@@ -12,10 +13,6 @@ export function factsOf(text: string, address?: string): string {
     .join('\n');
 }
 
-/** Rooms as other languages label them, alone or before a colon. */
-const roomLabel =
-  'schlafzimmer|badezimmer|bäder|zimmer|chambres?|pièces|salles? de bains?|habitaciones|rec[aá]maras|alcobas|dormit[oó]rios|baños|banheiros|locali|bagni|slaapkamers|badkamers|kamers|quartos|pokoje|pokoi|soverom|rom|sovrum|rum|værelser|комнат|кімнат';
-const isLabel = new RegExp(String.raw`^(?:(?:no\.? of |number of )?(?:bed|bath)(?:s|rooms?|\(s\))?|${roomLabel})\s*[:|]?$`, 'i');
 const isNumber = /^\d{1,2}$/;
 
 /** Puts cells of a table that hold a label or a number alone on one line: `Beds`, `2`, `Baths`, `1`. */
@@ -23,12 +20,12 @@ function joinCells(lines: readonly string[]): string[] {
   const joined: string[] = [];
   let cells: string[] = [];
   const flush = () => {
-    const isList = cells.some((cell) => isLabel.test(cell)) && cells.some((cell) => isNumber.test(cell));
+    const isList = cells.some((cell) => isRoomLabel(cell)) && cells.some((cell) => isNumber.test(cell));
     joined.push(...(isList ? [cells.map((cell) => (isNumber.test(cell) ? cell : `${cell.replace(/\s*[:|]$/, '')}:`)).join(' ')] : cells));
     cells = [];
   };
   for (const line of lines) {
-    if (isLabel.test(line) || isNumber.test(line)) cells.push(line);
+    if (isRoomLabel(line) || isNumber.test(line)) cells.push(line);
     else if (line !== '' || cells.length === 0) {
       flush();
       joined.push(line);

@@ -51,6 +51,8 @@ export type ReadOptions = {
   readonly leavesOutStruck?: boolean;
   /** Whether an element with these classes is left out as a hidden one is. */
   readonly isLeftOut?: (classes: string) => boolean;
+  /** What a visible image adds to the text by its description, as where it labels what is beside it; default: nothing. */
+  readonly textOf?: (description: string) => string;
 };
 
 const named = (names: string): ReadonlySet<string> => new Set(names.split(' '));
@@ -224,7 +226,7 @@ function noteImageIn(link: Element, { description, size, style }: Tag): void {
   link.isIcon = link.isIcon !== false && (icon.test(size) || icon.test(style));
 }
 
-function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
+function createTree({ leavesOutStruck = false, isLeftOut, textOf }: ReadOptions) {
   const styles = createStyles();
   const elements: Element[] = [];
   const images: Image[] = [];
@@ -232,8 +234,7 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
   /** Open elements by name, so that an end tag without a start tag costs nothing. */
   const counts = new Map<string, number>();
   const parts: string[] = [];
-  let length = 0;
-  let sheet = '';
+  let [length, sheet] = [0, ''];
   /** Texts and images that a reader sees, and those that are there and not seen. */
   let [seen, hiddenThings] = [0, 0];
   const append = (text: string) => {
@@ -256,6 +257,7 @@ function createTree({ leavesOutStruck = false, isLeftOut }: ReadOptions) {
   function noteImage(image: Tag, isSeen: boolean): void {
     if (!isSeen) return void (hiddenThings += 1);
     seen += 1;
+    append(textOf?.(image.description) ?? '');
     if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description, isSmall: small.test(image.size) });
     const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
     if (link) noteImageIn(link, image);

@@ -186,6 +186,32 @@ describe('the picture', () => {
   });
 });
 
+describe('an icon', () => {
+  const icon = (alt: string) => `<img src="https://img.example.org/icon.png" width="16" height="16" alt="${alt}">`;
+  const card = (facts: string, id = 7) => `<div>${link(`${id} Main Street, Cork`, id)}<p>€1,850 per month</p><p>${facts}</p></div>`;
+
+  for (const facts of [
+    `${icon('Bedrooms')} 3 ${icon('Bathrooms')} 2 ${icon('Parking')} 1`,
+    `3 ${icon('bed')} 2 ${icon('bath')} 1 ${icon('car')}`,
+    `<span>${icon('Bed icon')}<span>3</span></span><span>${icon('Icon of baths')}<span>2</span></span>`,
+    `<table><tr><td>${icon('Bedrooms')}</td><td>3</td><td>${icon('Bathrooms')}</td><td>2</td><td>${icon('Car spaces')}</td><td>1</td></tr></table>`,
+    `${icon('bed')} 3 bedrooms ${icon('bath')} 2 bathrooms`,
+  ])
+    it(`labels the number beside it: ${facts.replace(/<img[^>]*alt="([^"]*)">/g, '[$1]').replace(/<[^>]*>/g, ' ')}`, async () => {
+      expect(await only('Flats to rent', card(facts))).to.include({ address: '7 Main Street, Cork', beds: 3, baths: 2 });
+      const others = card(`${icon('Bedrooms')} 1 ${icon('Bathrooms')} 1`, 8);
+      const both = await found('Flats to rent', { html: `${card(facts)}${others}` });
+      expect(both.map((one) => typeof one !== 'string' && [one.beds, one.baths])).to.deep.equal([
+        [3, 2],
+        [1, 1],
+      ]);
+    });
+
+  it('labels none where its description is that of a picture', async () => {
+    expect(await only('Flats to rent', card(`${icon('Bedrooms with a view')} 3 ${icon('2 bathrooms')} <b>5</b>`))).to.not.have.property('beds', 3);
+  });
+});
+
 describe('an address', () => {
   it('is a town with its postal code where the links are buttons', async () => {
     for (const [line, address] of [
