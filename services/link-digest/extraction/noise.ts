@@ -90,10 +90,13 @@ function isDroppedHost(hostname: string, droppedSegments: readonly string[]): bo
 }
 
 const lettersOf = (segment: string): string =>
-  decode(segment.slice(0, 100))
-    .replace(/\.[a-z]{2,5}$/i, '')
-    .normalize('NFKD')
-    .replace(/[^a-z0-9]/gi, '')
-    .toLowerCase();
+  isPlain.test(segment)
+    ? segment
+    : decode(segment.slice(0, 100))
+        .replace(/\.[a-z]{2,5}$/i, '')
+        .normalize('NFKD')
+        .replace(/[^a-z0-9]/gi, '')
+        .toLowerCase();
+const isPlain = /^[a-z0-9]*$/;
 
 const bare = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}.!]+$/gu, '').replace(/^(?:to|please|para|pour|per|zum) (?=\p{L})/iu, '');

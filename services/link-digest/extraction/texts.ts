@@ -14,7 +14,8 @@ const maxTitleLength = 500;
 export const tidy = (text: string): string => storable(collapse(text.slice(0, mostRead).replace(invisible, '')).trim());
 
 /** Without case and accents. */
-export const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+export const fold = (text: string): string => (isAscii.test(text) ? text : text.normalize('NFKD').replace(/\p{M}/gu, '')).toLowerCase();
+const isAscii = /^[\0-\x7f]*$/;
 
 /** Whether it is an address and no words. */
 export const isAddress = (text: string): boolean => /^https?:\/\/\S*$/i.test(text);

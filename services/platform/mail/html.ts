@@ -173,7 +173,10 @@ export function readHtml(html: string, options: ReadOptions = {}): HtmlDocument 
     {
       ...ignored,
       onopentagname: (from, to) => (tag = tagOf(html.slice(from, to).toLowerCase())),
-      onattribname: (from, to) => ([attribute, value] = [html.slice(from, to).toLowerCase(), '']),
+      onattribname(from, to) {
+        attribute = html.slice(from, to).toLowerCase();
+        value = '';
+      },
       onattribdata: (from, to) => (value = html.slice(from, to)),
       onattribend: () => void readers.get(attribute)?.(tag, decode.attribute(value)),
       onopentagend: begin,
