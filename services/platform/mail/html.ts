@@ -51,7 +51,7 @@ export type ReadOptions = {
   readonly leavesOutStruck?: boolean;
   /** Whether an element with these classes is left out as a hidden one is. */
   readonly isLeftOut?: (classes: string) => boolean;
-  /** What a visible image adds to the text by its description, as where it labels what is beside it; default: nothing. */
+  /** Text that a visible image adds by its description, as where it labels what is beside it; default: none. */
   readonly textOf?: (description: string) => string;
 };
 
