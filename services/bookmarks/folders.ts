@@ -31,8 +31,7 @@ const readingRoute = (store: CatalogueStore) =>
     describedAnswerHeaders: { 200: withEntityTag, 304: withEntityTag },
     problems: [Problems.folderMissing],
     async handle({ params, headers }) {
-      const folder = await store.findFolder(params.id);
-      if (!folder) throw Problems.folderMissing();
+      const folder = await existingFolder(store, params.id);
       return isKnown(headers, entityTagOf(folder)) ? answer(304, null, etagOf(folder)) : answer(200, folder, etagOf(folder));
     },
   });
@@ -128,7 +127,7 @@ export async function updateFolder(
 ): Promise<Folder> {
   const { id, parentId = null } = change;
   await requireFolder(writer, 'parentId', parentId);
-  const before = await requireExisting(writer, id);
+  const before = await existingFolder(writer, id);
   if (parentId !== null && (await writer.isAtOrAbove(id, parentId))) throw refused('parentId', 'must not be the folder itself or one below it');
   requireMatch(headers, entityTagOf(before));
   const updated = { ...before, ...change };
@@ -140,7 +139,7 @@ type Deletion = { readonly id: string; readonly cascade: boolean };
 
 /** @throws Problem 404, 409, or 412 by If-Match */
 export async function removeFolder(writer: CatalogueWriter, { id, cascade }: Deletion, headers: IncomingHttpHeaders): Promise<void> {
-  const folder = await requireExisting(writer, id);
+  const folder = await existingFolder(writer, id);
   if (!cascade && (await writer.isHolding(id)))
     throw Problems.folderNotEmpty({ detail: 'It holds bookmarks or folders; cascade=true deletes it all the same.' });
   requireMatch(headers, entityTagOf(folder));
@@ -149,8 +148,8 @@ export async function removeFolder(writer: CatalogueWriter, { id, cascade }: Del
 }
 
 /** @throws Problem 404 */
-async function requireExisting(writer: CatalogueWriter, id: string): Promise<Folder> {
-  const folder = await writer.findFolder(id);
+export async function existingFolder(store: Pick<CatalogueWriter, 'findFolder'>, id: string): Promise<Folder> {
+  const folder = await store.findFolder(id);
   if (!folder) throw Problems.folderMissing();
   return folder;
 }

@@ -2,7 +2,7 @@
 import { answer, route } from '../../platform/http/route.ts';
 import { add } from '../bookmarks.ts';
 import { Problems } from '../contract.ts';
-import { addFolder, removeFolder, updateFolder } from '../folders.ts';
+import { addFolder, existingFolder, removeFolder, updateFolder } from '../folders.ts';
 import { encodePosition, positionOf } from '../lists/order.ts';
 import type { ListStore } from '../lists/store.ts';
 import type { CatalogueStore, CatalogueWriter, PlainBookmark } from '../store.ts';
@@ -82,7 +82,7 @@ const listsRoutes = ({ store, listStore }: Parts) => [
     answers: { 200: LinkPage },
     problems: [Problems.folderMissing],
     async handle({ params: { listId }, query: { cursor: after } }) {
-      if (!(await store.findFolder(listId))) throw Problems.folderMissing();
+      await existingFolder(store, listId);
       const { rows } = await listStore.bookmarks({ folderId: listId }, { order: 'oldest', after, rows: perPage + 1 });
       const last = rows.length > perPage ? rows[perPage - 1] : undefined;
       return { bookmarks: rows.slice(0, perPage).map(linkOf), nextCursor: last ? encodePosition(positionOf('oldest', last)) : null };
@@ -100,11 +100,7 @@ const singleRoutes = ({ store }: Parts) => [
     params: ByList,
     answers: { 200: KarakeepList },
     problems: [Problems.folderMissing],
-    async handle({ params: { listId } }) {
-      const folder = await store.findFolder(listId);
-      if (!folder) throw Problems.folderMissing();
-      return listOf(folder);
-    },
+    handle: async ({ params: { listId } }) => listOf(await existingFolder(store, listId)),
   }),
   route({
     method: 'get',
@@ -223,7 +219,7 @@ const membershipRoutes = ({ store }: Parts) => [
 
 /** @throws Problem 404 */
 async function requireBoth(writer: CatalogueWriter, listId: string, bookmarkId: string): Promise<PlainBookmark> {
-  if (!(await writer.findFolder(listId))) throw Problems.folderMissing();
+  await existingFolder(writer, listId);
   return requireLink(writer, bookmarkId);
 }
 

@@ -20,7 +20,7 @@ function joinCells(lines: readonly string[]): string[] {
   const joined: string[] = [];
   let cells: string[] = [];
   const flush = () => {
-    const isList = cells.some((cell) => isRoomLabel(cell)) && cells.some((cell) => isNumber.test(cell));
+    const isList = cells.some(isRoomLabel) && cells.some((cell) => isNumber.test(cell));
     joined.push(...(isList ? [cells.map((cell) => (isNumber.test(cell) ? cell : `${cell.replace(/\s*[:|]$/, '')}:`)).join(' ')] : cells));
     cells = [];
   };

@@ -74,9 +74,11 @@ export function codeOf(sign: string, host: string): string | undefined {
 /** Three groups at most: without a bound, a row of numbers costs the square of its length. India writes `1,25,000`. */
 const digits = raw`\d{1,3}(?:[,.'’ \t\u00a0\u2009\u202f]\d{3}){1,3}|\d{1,2},\d\d,\d{3}`;
 const whole = String.raw`(?<whole>${digits}|\d+)`;
+/** A second amount, with its cents. */
+const other = String.raw`${digits}|\d[\d.,]*`;
 const cents = String.raw`(?<cents>[.,](?:\d{1,2}|[-–—]{1,2}))?(?![.,]?\d)(?<times>\s?(?:(?:k|tys\.?|tis\.?|ezer|тыс\.?|тис\.?|mil|lakhs?|juta|jt|triệu)(?!\p{L})|[万萬만]))?`;
 /** An amount or a range of two, whose lower end counts; the currency stands before or after. */
-const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${digits}|\d[\d.,]*)\b)?`;
+const rangeEnd = String.raw`(?:(?:\s?${currency})?\s*(?:-|to|and|bis|und|auf|à|et|a|y|e|tot|en)\s*${currency}?\s?(?<end>${other})\b)?`;
 /** As in `Bath Avenue 7 €1,850`, where the sign is that of the next number. */
 const houseNumber = String.raw`\d{1,4}\s${currency}\d|\d{1,2}\s?${currency}\s?\d[\d.,]{2}`;
 const amountWith = (range: string) =>
@@ -165,13 +167,13 @@ const isForExtra = new RegExp(String.raw`^${gap}(?:(?:for|towards)${gap}(?:the |
 /** Behind a former price or a difference. */
 const isFormer = /^\s*(?:\(\s*(?:previously|formerly|before|old(?: price| rent)?)\s*\)|(?:less|cheaper|lower|off|saved)\b)/i;
 /** Behind a former price, with the amount that follows it: an arrow alone is that of a link, and a small amount the difference. */
-const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?${currency}?\s?(${digits}|\d[\d.,]*)`, 'iu');
+const arrow = new RegExp(String.raw`^\s*(?:→|->|=>|➜|➔|➞|⟶|⇒|›|»|↓|⬇|▼|↘)\ufe0f?\s*(?:now\s*:?\s*)?${currency}?\s?(${other})`, 'iu');
 /** Behind a former price, with the lower one that follows it: `, now €1,750 per month`. */
 const changed = new RegExp(
   String.raw`^\s*[,;.]?\s*(?:${[
     'to|auf|à|a|para|naar|voor|till|til|na|now(?: only)?|jetzt|maintenant|ahora|agora|ora|nu|nå|nyní|teraz|jest',
     'new (?:price|rent)|neue[rn]? (?:preis|miete)|nouveau (?:prix|loyer)|nuevo precio|novo preço|nuovo prezzo|nieuwe (?:prijs|huurprijs)|nowa cena|ny (?:hyra|leie|pris)|nová cena',
-  ].join('|')})\s*:?\s*(?:${currency}\s?(${digits}|\d[\d.,]*)|(${digits}|\d[\d.,]*)\s?${currency})`,
+  ].join('|')})\s*:?\s*(?:${currency}\s?(${other})|(${other})\s?${currency})`,
   'iu',
 );
 

@@ -33,7 +33,7 @@ export type Parsed<T> =
 
 /** For the start of the thread, which does not depend on the mail. */
 const startMs = 30_000;
-/** A mail of short lines takes 250 MB a second, so this exceeds the bound by at most 5 MB. */
+/** A mail of short lines takes some 600 MB a second, so this exceeds the bound by about 12 MB. */
 const watchEveryMs = 20;
 const mebibyte = 1_048_576;
 /** A thread that keeps more memory than this after a mail is not used again. */

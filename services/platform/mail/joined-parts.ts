@@ -14,12 +14,7 @@ export class JoinedParts {
   }
 
   arrayBuffer(): Promise<ArrayBuffer> {
-    const joined = new Uint8Array(this.#parts.reduce((length, part) => length + part.length, 0));
-    let at = 0;
-    for (const part of this.#parts) {
-      joined.set(part, at);
-      at += part.length;
-    }
-    return Promise.resolve(joined.buffer);
+    const { buffer, byteOffset, length } = Buffer.concat(this.#parts);
+    return Promise.resolve(buffer.slice(byteOffset, byteOffset + length));
   }
 }

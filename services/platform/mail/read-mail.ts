@@ -14,7 +14,7 @@ export async function readMail(raw: Uint8Array, options: Pick<PostalMimeOptions,
   const isAsUtf8 = labels.every((label) => isUtf8(label) || (label === 'us-ascii' && !isMojibake(mail)));
   const asUtf8 = isAsUtf8 ? mail : await parse(withCharset(bytes, 'utf-8'));
   const otherLabel = labels.find((label) => !isUtf8(label) && isKnown(label)) ?? 'windows-1252';
-  const asOther = [mail.html, mail.text, mail.subject].some(isMostlyBroken) ? await parse(withCharset(bytes, otherLabel)) : mail;
+  const asOther = textsOf(mail).some(isMostlyBroken) ? await parse(withCharset(bytes, otherLabel)) : mail;
   const best = (read: (one: MailText) => string | undefined) => chooseText(read(mail), read(asUtf8), read(asOther));
   const [subject, html, text] = [best((one) => one.subject), best((one) => one.html), best((one) => one.text)];
   return { ...mail, ...(subject !== undefined && { subject }), ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
@@ -27,10 +27,12 @@ export function withoutLead(raw: Buffer): Buffer {
 }
 const mostLead = 200;
 
+const textsOf = ({ subject = '', html = '', text = '' }: MailText): readonly string[] => [subject, html, text];
+
 /** Whether one of its texts may be in another character set than was declared: it is not ASCII. */
-const isDoubtful = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some(hasOthers);
+const isDoubtful = (mail: MailText): boolean => textsOf(mail).some(hasOthers);
 /** Whether there may be UTF-8 that was declared as ASCII, and is read as windows-1252 then: a character of it becomes such a pair. */
-const isMojibake = ({ subject = '', html = '', text = '' }: MailText): boolean => [subject, html, text].some((one) => pair.test(one));
+const isMojibake = (mail: MailText): boolean => textsOf(mail).some((one) => pair.test(one));
 const pair =
   /[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013\u2014\u2018-\u2022\u2026\u2030\u2039\u203a\u20ac\u2122]/;
 /** Whether it is not ASCII; a regular expression takes four times as long. */
