@@ -1,8 +1,9 @@
 // Finds the listings of an alert mail, and where in its text the facts of each stand. Pure.
+import type { Image } from '../../platform/mail/html.ts';
 import { unwrap } from '../../platform/mail/wrappers.ts';
 import type { Link, MailDocument, Span } from './document.ts';
-import { factsOf } from './facts.ts';
-import { rentAlone, rentIn } from './prices.ts';
+import { factsOf, isOfBer } from './facts.ts';
+import { hasPrice, rentAlone, rentIn } from './prices.ts';
 
 export type Card = {
   readonly sourceId: string;
@@ -104,4 +105,23 @@ function targetOf(written: string, pattern: RegExp): Target | undefined {
     if (match?.[1] !== undefined) return { sourceId: match[1], sourceUrl: url.slice(0, match.index + match[0].length) };
   }
   return undefined;
+}
+
+/** In front of a picture is a badge or a price at most, and buttons have backgrounds, too. */
+const mostInFront = 100;
+
+/** The picture that is a link, else one behind a link, else one in the background before it. */
+export function mainImageOf({ images, text }: MailDocument, { links, places }: Card): string | undefined {
+  const isBare = ({ at, end }: Span) => {
+    const written = end - at > mostInFront ? 'more' : text.slice(at, end);
+    return !/\p{L}/u.test(written) || hasPrice(written);
+  };
+  const isPicture = (image: Image) => isBare(image) && !image.isSmall && /^https?:\/\//i.test(image.source) && !isOfBer(image.source);
+  const isIn = (outer: Span, { at, end }: Span) => outer.at <= at && end <= outer.end;
+  const first = links[0]?.at ?? 0;
+  const isBefore = ({ at, end }: Span) => end <= first && first - at <= mostInFront && text.slice(at, first).trim() === '';
+  const inLink = images.find((image) => links.some((link) => isIn(link, image)) && isPicture(image));
+  const behindLink = () => images.find((image) => image.isBackground && links.some((link) => isIn(image, link) && isBare(link)) && isPicture(image));
+  const before = () => images.find((image) => image.isBackground && isBefore(image) && places.some((place) => isIn(place, image)) && isPicture(image));
+  return (inLink ?? behindLink() ?? before())?.source;
 }

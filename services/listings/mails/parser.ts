@@ -4,7 +4,7 @@ import { isTextTooLong, textTooLong } from '../../platform/mail/limits.ts';
 import { attachedMails, readMail, sealOf } from '../../platform/mail/read-mail.ts';
 import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
-import { type Card, findCards, mostRead } from './cards.ts';
+import { type Card, findCards, mainImageOf, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
 import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isForRent, isOfBer, linesOf, typeOf, typeOfTitle } from './facts.ts';
 import { codeOf, hasPrice, type Rent, rentAlone, rentIn, withoutAmounts } from './prices.ts';
@@ -231,9 +231,4 @@ function gradeOf({ images, text }: MailDocument, { at, end }: Span): string | un
   const names = within.flatMap(({ source, description }) => [source.replace(/\?.*/s, '').split('/').at(-1) ?? '', description]);
   const inText = gradeInText.exec(factsOf(text.slice(at, Math.min(end, at + mostRead))))?.[1];
   return firstOf([...names.map((name) => gradeInName.exec(name)?.[1]), inText], (grade) => (grade === undefined ? undefined : readGrade(grade)));
-}
-
-function mainImageOf({ images }: MailDocument, { links }: Card): string | undefined {
-  const isInside = ({ at }: { readonly at: number }) => links.some((link) => link.at <= at && at <= link.end);
-  return images.find((image) => isInside(image) && !image.isSmall && /^https?:\/\//i.test(image.source) && !isOfBer(image.source))?.source;
 }

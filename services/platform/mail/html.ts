@@ -30,13 +30,15 @@ export type Element = {
   last: number;
 };
 
-/** A visible image; a pixel is none. `at` is its place in the text. */
+/** A visible image; a pixel is none. `at` is its place in the text; what is in front of a background ends before `end`. */
 export type Image = {
   readonly at: number;
+  readonly end: number;
   readonly source: string;
   readonly description: string;
   /** By its attributes, an icon or a line. */
   readonly isSmall: boolean;
+  readonly isBackground: boolean;
 };
 
 export type HtmlDocument = {
@@ -94,6 +96,7 @@ type Tag = {
   href: string | undefined;
   originalHref: string | undefined;
   source: string | undefined;
+  background: string | undefined;
   description: string;
   hasHidden: boolean;
 };
@@ -106,6 +109,7 @@ const tagOf = (name: string): Tag => ({
   href: undefined,
   originalHref: undefined,
   source: undefined,
+  background: undefined,
   description: '',
   hasHidden: false,
 });
@@ -120,6 +124,7 @@ const readers = new Map<string, (tag: Tag, value: string) => unknown>([
   ['href', (tag, value) => (tag.href ??= value)],
   ['originalsrc', (tag, value) => (tag.originalHref ??= value)],
   ['src', (tag, value) => (tag.source ??= value)],
+  ['background', (tag, value) => (tag.background ??= value)],
   ['alt', (tag, value) => (tag.description ||= value)],
   ['hidden', (tag) => (tag.hasHidden = true)],
 ]);
@@ -129,6 +134,14 @@ const pixel = /^(?: [01](?:px)?){2}$/i;
 const small = /(?:^| )(?:[1-3]?\d|4[0-8])(?:px)?(?: |$)/i;
 /** An image of at most 48 pixels, by its attributes or its style. */
 const icon = /^(?: (?:[1-3]?\d|4[0-8])(?:px)?){1,2}$|(?:^|;)\s*(?:max-)?width\s*:\s*(?:[1-3]?\d|4[0-8])px/i;
+
+type Picture = Omit<Image, 'at' | 'end'>;
+const pictureOf = ({ source, description, size }: Tag): Picture[] =>
+  source === undefined ? [] : [{ source, description, isSmall: small.test(size), isBackground: false }];
+function backgroundOf({ background, style, size }: Tag): Picture | undefined {
+  const source = background ?? /(?:^|;)\s*background(?:-image)?\s*:[^;]*?url\(\s*["']?(https?:[^"')\s]+)/i.exec(style)?.[1];
+  return source === undefined ? undefined : { source, description: '', isSmall: small.test(size), isBackground: true };
+}
 
 const ignore = () => undefined;
 /** Callbacks that do nothing, for those that are not needed. */
@@ -222,9 +235,16 @@ const otherReference = /&(?!amp;)/;
 export const collapse = (text: string): string => text.replace(/[^\S ]\s*| \s+/g, ' ');
 
 /** An open element; the counts are of what came before it. */
-type Open = { readonly element: Element; readonly isTiny: boolean; readonly seenBefore: number; readonly unseenBefore: number };
+type Open = {
+  readonly element: Element;
+  readonly isTiny: boolean;
+  readonly seenBefore: number;
+  readonly unseenBefore: number;
+  readonly background: Picture | undefined;
+};
 
-function noteImageIn(link: Element, { description, size, style }: Tag): void {
+function noteImageIn(link: Element | undefined, { description, size, style }: Tag): void {
+  if (!link) return;
   link.alt ||= description;
   link.isIcon = link.isIcon !== false && (icon.test(size) || icon.test(style));
 }
@@ -249,11 +269,12 @@ function createTree({ leavesOutStruck = false, isLeftOut, textOf }: ReadOptions)
   function endInnermost(): void {
     const innermost = open.pop();
     if (!innermost) return;
-    const { element, isTiny, seenBefore, unseenBefore } = innermost;
+    const { element, isTiny, seenBefore, unseenBefore, background } = innermost;
     count(element.name, -1);
     if (element.name === 'style') [sheet] = ['', styles.learn(sheet)];
     element.isEmpty = seen === seenBefore && (isTiny || hiddenThings > unseenBefore);
     [element.end, element.last] = [length, elements.length - 1];
+    if (background) images.push({ ...background, at: element.start, end: length });
     if (blocks.has(element.name)) append('\n');
   }
 
@@ -261,9 +282,8 @@ function createTree({ leavesOutStruck = false, isLeftOut, textOf }: ReadOptions)
     if (!isSeen) return void (hiddenThings += 1);
     seen += 1;
     append(textOf?.(image.description) ?? '');
-    if (image.source !== undefined) images.push({ at: length, source: image.source, description: image.description, isSmall: small.test(image.size) });
-    const link = open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element;
-    if (link) noteImageIn(link, image);
+    images.push(...pictureOf(image).map((picture) => ({ ...picture, at: length, end: length })));
+    noteImageIn(open.slice(-mostAroundImage).findLast(({ element }) => element.name === 'a')?.element, image);
   }
 
   const isHiddenBy = (tag: Tag, { isHidden, isStruck }: Style): boolean =>
@@ -276,9 +296,8 @@ function createTree({ leavesOutStruck = false, isLeftOut, textOf }: ReadOptions)
   return {
     begin(tag: Tag): void {
       const { name, classes, id, originalHref } = tag;
-      const ended = endedBy.get(name);
       if (open.at(-1)?.element.name === 'head' && !ofHead.has(name)) endInnermost();
-      while (ended?.has(open.at(-1)?.element.name ?? '') === true) endInnermost();
+      while (endedBy.get(name)?.has(open.at(-1)?.element.name ?? '') === true) endInnermost();
       if (name === 'br' || blocks.has(name)) append('\n');
       const around = open.at(-1);
       const parent = around?.element;
@@ -290,7 +309,8 @@ function createTree({ leavesOutStruck = false, isLeftOut, textOf }: ReadOptions)
       const href = name === 'a' ? tag.href : undefined;
       const element = { name, index, parent, classes, id, href, originalHref, alt: '', isHidden, isEmpty: false, start: length, end: length, last: index };
       elements.push(element);
-      open.push({ element, isTiny: style.isTiny ?? around?.isTiny ?? false, seenBefore: seen, unseenBefore: hiddenThings });
+      const background = isHidden ? undefined : backgroundOf(tag);
+      open.push({ element, isTiny: style.isTiny ?? around?.isTiny ?? false, seenBefore: seen, unseenBefore: hiddenThings, background });
       count(name, 1);
     },
     end(name: string): void {

@@ -141,9 +141,25 @@ describe('a link', () => {
 describe('images', () => {
   it('are the visible ones, with source, description and place, and whether they are small', () => {
     const { images } = readHtml('ab<img src="1.png?a&amp;b" alt="One"><img src=2 width=1 height=1><div hidden><img src=3></div><img alt=4>');
-    expect(images).to.deep.equal([{ at: 2, source: '1.png?a&b', description: 'One', isSmall: false }]);
+    expect(images).to.deep.equal([{ at: 2, end: 2, source: '1.png?a&b', description: 'One', isSmall: false, isBackground: false }]);
     const small = (size: string) => readHtml(`<img src=1 ${size}>`).images[0]?.isSmall;
     expect(['width=48', 'height=8px width=96', 'width=49', 'width="10%"', ''].map(small)).to.deep.equal([true, true, false, false, false]);
+  });
+});
+
+describe('pictures in the background', () => {
+  it('have what is in front of them', () => {
+    const html = `a<td background="1.jpg">bc</td><p style="color:red;background: url( 'http://x.example/2.jpg' )">d</p><p style="background:url(data:x)">`;
+    const backgrounds = readHtml(html).images.map(({ at, end, source, isBackground }) => [readHtml(html).text.slice(at, end), source, isBackground]);
+    expect(backgrounds).to.deep.equal([
+      ['bc', '1.jpg', true],
+      ['d', 'http://x.example/2.jpg', true],
+    ]);
+  });
+
+  it('are found in the time of the length of a style', async () => {
+    for (const part of ['background:url(', 'background:', ';background:', 'url(', ' '])
+      await expectLinearTime((parts) => readHtml(`<p style="${part.repeat((parts * 60_000) / part.length)}">`), part);
   });
 });
 
@@ -162,6 +178,8 @@ describe('readHtml', () => {
       '<style>.a{display:none}</style>',
       '<p class="a b">',
       '<img src=x>',
+      '<td background=x>',
+      '<p style="background:url(',
       '&amp;',
       '<!--',
     ]) {

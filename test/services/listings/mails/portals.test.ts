@@ -175,6 +175,35 @@ describe('a listing that is gone', () => {
 });
 
 describe('the picture', () => {
+  const photo = 'https://img.example.org/flat.jpg';
+  const rest = `<tr><td>${link('12 Hill, Cork')}</td></tr><tr><td>€900 per month</td></tr>`;
+  const pictureOf = async (html: string) => (await only('x', `<table>${html}${rest}</table>`)) as { mainImageUrl?: string };
+  for (const picture of [
+    `<tr><td background="${photo}" width="600">${link('&nbsp;')}</td></tr>`,
+    `<tr><td style="background-image:url('${photo}');background-size:cover">${link('<div style="height:200px"></div>')}</td></tr>`,
+    `<tr><td style="background: #eee url(&quot;${photo}&quot;) center / cover">${link('€900')}</td></tr>`,
+    `<tr><td>${link(`<div style="background-image:url(${photo})"></div>`)}</td></tr>`,
+    `<tr><td>${link('').replace('<a', `<a style="display:block;background:url(${photo})"`)}</td></tr>`,
+    `<tr><td style="background-image: url(${photo})"></td><td>${link('12 Hill, Cork')}</td></tr>`,
+    `<tr><td background="https://img.example.org/shadow.png">${link(`<img src="${photo}">`)}</td></tr>`,
+  ])
+    it(`is that of ${picture.replace(/<a .*/, '…')}`, async () => expect((await pictureOf(picture)).mainImageUrl).to.equal(photo));
+
+  for (const other of [
+    `<tr><td background="${photo}">${link('View details')}</td></tr>`,
+    `<tr><td style="background:#f60 url(${photo}) repeat-x">${link('Check it out')}</td></tr>`,
+    `<tr><td background="${photo}"><h1>New homes</h1></td></tr>`,
+    `<tr><td background="${photo}" height="8">${link('&nbsp;')}</td></tr>`,
+    `<tr><td style="background-image:url(data:image/png;base64,AAAA)">${link('&nbsp;')}</td></tr>`,
+    `<tr style="display:none"><td background="${photo}">${link('&nbsp;')}</td></tr>`,
+  ])
+    it(`is not that of ${other.replace(/<a .*/, '…')}`, async () => expect((await pictureOf(other)).mainImageUrl).to.equal(undefined));
+
+  it('is not the background of a whole card or page', async () => {
+    const html = `<body background="${photo}"><table background="${photo}">${rest}</table></body>`;
+    expect(await only('x', html)).to.include({ mainImageUrl: undefined });
+  });
+
   it('is no icon or line', async () => {
     const image = (name: string, size: string) => `<img src="https://img.example.org/${name}.jpg" ${size}>`;
     const of = async (...images: readonly string[]) => only('x', `<div>${link(images.join(''))}${link('12 Hill, Cork')}<p>€900 per month</p></div>`);
