@@ -16,11 +16,15 @@ import {
 import { eventFaults, eventSettings } from '../platform/events/events.ts';
 
 const parsePattern = (source: string): RegExp => {
+  let groups: number;
   try {
-    return new RegExp(source, 'i');
+    // It matches nothing as well, with all its groups.
+    groups = (new RegExp(`${source}|`).exec('')?.length ?? 1) - 1;
   } catch {
     throw new InvalidSetting('must be a regular expression');
   }
+  if (groups === 0) throw new InvalidSetting('must have a group, which is the sourceId');
+  return new RegExp(source, 'i');
 };
 
 /** A link of the form that daft.ie has: `/for-rent/<slug>/<digits>`. */

@@ -130,6 +130,12 @@ describe('parseAlertMail', () => {
       const read = await listingIn(alertMail({ html: card({ link }) }), own);
       expect([read.sourceId, read.sourceUrl]).to.deep.equal(['Ab9', 'https://rent.example/l?id=Ab9']);
       expect(await parse(alertMail(), own)).to.include({ kind: 'ignored' });
+      for (const [pattern, fault] of [
+        [String.raw`rent\.example/l`, 'must have a group'],
+        [String.raw`rent\.example/(?:l|m)`, 'must have a group'],
+        ['rent(', 'must be a regular expression'],
+      ] as const)
+        expect(() => readWorkerConfig({ DATABASE_URL: 'postgres://nobody/nothing', Ingest__LinkPattern: pattern })).to.throw(fault);
     });
   });
 
