@@ -83,7 +83,7 @@ const baths = counted(
 );
 /** Rooms of all kinds, as most of the Continent counts them; one of them is no bedroom. */
 const rooms = counted(
-  String.raw`zimmer(?:wohnung|apartment)?|zi|pièces?|locali|vani|ambientes|kamers?|pok(?:oje|oi|ój|ojow[ea])|\+kk|szob(?:a|ás)|rum|rok|roms?|vær(?:elsers?|elses)?|raum(?:wohnung)?|комнат(?:ная|ы)?|к(?=\.)|кімнат(?:на|и)?|стаен|h(?=\s?\+)|izb(?:ov[ýá]|y)|sob(?:n[oai]|e)|kambari[ųo]|istabas|toa(?:line|d)|herbergja|חדרים`,
+  String.raw`zimmer(?:wohnung|apartment)?|room(?= (?:flat|apartment))|zi|pièces?|locali|vani|ambientes|kamers?|pok(?:oje|oi|ój|ojow[ea])|\+kk|szob(?:a|ás)|rum|rok|roms?|vær(?:elsers?|elses)?|raum(?:wohnung)?|комнат(?:ная|ы)?|к(?=\.)|кімнат(?:на|и)?|стаен|h(?=\s?\+)|izb(?:ov[ýá]|y)|sob(?:n[oai]|e)|kambari[ųo]|istabas|toa(?:line|d)|herbergja|חדרים`,
 );
 /** Flats that are named by how many rooms they have, from one. */
 const flats = [
@@ -159,11 +159,16 @@ export const bathsIn = (text: string) => countOf(baths, text);
 type PropertyType = Property['propertyType'];
 /** Whole words for each type. The English ones come before those of other languages, which may be names. */
 const typeWords: readonly Readonly<Partial<Record<PropertyType, RegExp>>>[] = [
+  // A home that is shared is named together with its kind.
+  {
+    Shared:
+      /(?:house|flat|apartment|home|room)[ -]?shar(?:e|ing)(?! (?:not|allowed|possible))|share[ -]?house|co-?living|(?:piso|casa|apartamento|departamento) compartid[oa]|(?:appartamento|casa) condivis[oa]|(?:apartamento|casa) partilhad[oa]|(?:appartement|maison|logement) en colocation|kollektiv|bofællesskab|bokollektiv/,
+  },
   { House: /(?<!open )house/, Apartment: /apartment/, Studio: /studio/, Shared: /shared/ },
   {
-    House: /(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia|omakotitalo|дом|къща|rumah/,
+    House: /rivitalo|paritalo|(?:(?:ein|mehr)familien|reihen|doppel|stadt|land)?haus|maison|huis|casa(?! de banho)|moradia|omakotitalo|дом|къща|rumah/,
     Apartment:
-      /\p{L}*w(?:ohnung|hg)|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|(?:bi|tri|quadri)locale|apartamento|flat(?! (?:rate|fee|screen|roof))|piso|mieszkanie|byt[uy]?|lakás|lägenhet|leilighet|lejlighed/u,
+      /\p{L}*w(?:ohnung|hg)|kerrostalo|departamento|kiralık daire|квартира|апартамент|διαμέρισμα|stanovanje|butas|korter|íbúð|appartement|appartamento|(?:bi|tri|quadri)locale|apartamento|flat(?! (?:rate|fee|screen|roof))|piso|mieszkanie|byt[uy]?|lakás|lägenhet|leilighet|lejlighed/u,
     Studio: /monolocale|monoambiente|estudio|garsonier[aă]|kawalerka|yksiö|студио|студия/,
     Shared: /wg|colocation/,
   },
@@ -176,8 +181,9 @@ const types: readonly PropertyType[] = ['House', 'Apartment', 'Studio', 'Shared'
 
 /** Also out of the title of an offer, which may be the address as well: `Piso en calle Mayor, Burgos`. */
 export const typeOfTitle = (title: string): PropertyType | undefined => {
+  if (typeOf(title) === 'Shared') return 'Shared';
   const isStreet = bedsIn(title) === undefined;
-  const { Apartment, Studio } = typePatterns[1]?.exec(isStreet ? (/^\p{L}+/u.exec(title)?.[0] ?? '') : title)?.groups ?? {};
+  const { Apartment, Studio } = typePatterns[2]?.exec(isStreet ? (/^\p{L}+/u.exec(title)?.[0] ?? '') : title)?.groups ?? {};
   return Apartment !== undefined ? 'Apartment' : Studio !== undefined ? 'Studio' : undefined;
 };
 
@@ -196,6 +202,7 @@ const sells =
   /(?<!\p{L})(?:for[ -]sale|to buy|\p{L}*kauf\p{L}*|vendre|ventes?|venta|vendita|koop\p{L}*|venda|till salu|til salgs?|prodej\p{L}*|predaj\p{L}*|sprzeda\p{L}*|satılık|продаж\p{L}*)(?!\p{L})/iu;
 /** Whether an offer says that it is to be rented, not bought. */
 export const isForRent = (text: string): boolean => rents.test(text) && !sells.test(text);
+export const isForSale = (text: string): boolean => sells.test(text);
 
 // `…/ber/B2.svg`, `ber_b2@2x.png`: the grade stands by itself or after `ber`.
 export const isOfBer = (source: string) => /(?:^|[^a-z])ber(?![a-z]{2})/i.test(source);

@@ -6,8 +6,23 @@ import { readGrade } from '../contract.ts';
 import { NewProperty } from '../new-property.ts';
 import { type Card, findCards, mainImageOf, mostRead } from './cards.ts';
 import { documentOfHtml, documentOfText, type MailDocument, type Span, tidy } from './document.ts';
-import { bathsIn, bedsIn, eircodeIn, eircodeInText, factsOf, gradeInName, gradeInText, isForRent, isOfBer, linesOf, typeOf, typeOfTitle } from './facts.ts';
+import {
+  bathsIn,
+  bedsIn,
+  eircodeIn,
+  eircodeInText,
+  factsOf,
+  gradeInName,
+  gradeInText,
+  isForRent,
+  isForSale,
+  isOfBer,
+  linesOf,
+  typeOf,
+  typeOfTitle,
+} from './facts.ts';
 import { codeOf, hasPrice, type Rent, rentAlone, rentIn, withoutAmounts } from './prices.ts';
+import { roomLabel } from './room-labels.ts';
 
 const FoundListing = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listing'), listing: NewProperty }),
@@ -58,7 +73,8 @@ function readListing(document: MailDocument, card: Card, subject: string): Found
   const texts = places.map(({ at, end }) => factsOf(document.text.slice(at, Math.min(end, at + mostRead)), address));
   const nearest = <T>(read: (text: string) => T | undefined): T | undefined => firstOf(texts, read);
   const own = texts.slice(0, card.places.length + (isBefore ? before.length : 0));
-  const rent = rentIn(texts) ?? rentWithoutPeriod(own, `${subject}\n${sourceUrl}`);
+  const firstLink = card.links[0]?.at ?? 0;
+  const rent = rentIn(texts) ?? rentWithoutPeriod(own, `${subject}\n${sourceUrl}`, document.text.slice(Math.max(0, firstLink - mostRead), firstLink));
   if (rent === undefined) return { kind: 'failed', reason: 'no price' };
   if (address === undefined) return { kind: 'failed', reason: 'no address' };
   const { hostname } = new URL(sourceUrl);
@@ -75,7 +91,7 @@ function readListing(document: MailDocument, card: Card, subject: string): Found
     // A fact that the mail lacks stays as it is known.
     beds: firstOf([...texts, title], (text) => bedsIn(text, hostname.split('.').at(-1))),
     baths: nearest(bathsIn),
-    propertyType: nearest(typeOf) ?? typeOfTitle(title),
+    propertyType: nearest(typeOf) ?? typeOfTitle(title) ?? typeOfTitle(/^\p{L}+/u.exec(address)?.[0] ?? ''),
     berRating: firstOf(places, (place) => gradeOf(document, place)),
     mainImageUrl: mainImageOf(document, card),
     withdrawn: isWithdrawn(card, texts) ? true : undefined,
@@ -90,11 +106,16 @@ function titleIn({ text }: MailDocument, { links }: Card, address: string): stri
   return isOfLink && (typeOf(address) ?? typeOfTitle(address)) !== undefined ? address : '';
 }
 
-/** A price without a period may be that of a flat for sale. */
-function rentWithoutPeriod(texts: readonly string[], about: string): Rent | undefined {
-  const text = texts.find((one) => rentAlone(one) !== undefined);
-  return text !== undefined && isForRent(`${about}\n${text}`) ? rentAlone(text) : undefined;
+/** A price without a period may be that of a flat for sale, unless no home is sold for so little. */
+function rentWithoutPeriod(texts: readonly string[], about: string, above: string): Rent | undefined {
+  const text = texts.find((one) => rentAlone(one) !== undefined) ?? '';
+  const rent = rentAlone(text);
+  if (rent === undefined || isForRent(`${about}\n${text}`)) return rent;
+  return rent.value < leastSold && !isForSale([about, above, ...texts].join('\n')) ? rent : undefined;
 }
+
+/** In any currency that has hundreds as rents. */
+const leastSold = 10_000;
 
 function firstOf<S, T>(sources: readonly S[], read: (source: S) => T | undefined): T | undefined {
   for (const source of sources) {
@@ -156,26 +177,41 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   const near = isInLines ? [...places, ...(isBefore ? before : after)] : places;
   // `Bright 2-room flat` is a title, and the address of its card a better one.
   const isTitle = ofLinks !== undefined && (bedsIn(ofLinks) !== undefined || namesKind(ofLinks));
-  const priced = isTitle ? places.map(lines).find((all) => all.some(hasPrice)) : undefined;
+  const priced = isTitle ? places.find((place) => lines(place).some(hasPrice)) : undefined;
+  // The text between the links may end with the title.
+  const around = priced && places.find(({ at, end }) => at <= priced.at && end > priced.end);
+  const end = around && priced.end === button?.end ? Math.min(around.end, priced.end + mostBehind) : priced?.end;
+  const inCard = priced && lines({ at: priced.at, end: end ?? priced.end });
   // A card that is one link has the address in one of its lines.
   const linked =
-    priced?.find((line) => behindComma.test(line) && streetWithComma(line) !== undefined) ??
-    (priced && isKind.test(ofLinks ?? '') ? firstOf(priced, townIn) : undefined) ??
+    inCard?.find((line) => isStreet.test(line) || ((behindComma.test(line) || isNumbered.test(line)) && streetWithComma(line) !== undefined)) ??
+    (inCard && isKind.test(withoutFacts(ofLinks ?? '')) ? firstOf(inCard, townIn) : undefined) ??
     ofLinks ??
     firstOf(written.flatMap(lines), streetWithComma) ??
     firstOf(near, withComma) ??
     firstOf(near, (place) => firstOf(lines(place), townIn)) ??
+    firstOf(near, (place) => lines(place).findLast((line) => isStreet.test(line))) ??
     firstOf(near, (place) => firstOf(lines(place), titleBehindFacts)) ??
     texts[0];
   const within = (all: readonly Span[]) => firstOf(all, named) ?? firstOf(all, withEircode);
-  return within(places) ?? within(before) ?? linked ?? within(after);
+  // Listings of a text are numbered.
+  return (within(places) ?? within(before) ?? linked ?? within(after))?.replace(/^\d{1,3}[.)]\s+(?=\d)/, '');
 }
+
+/** Longer addresses are none. */
+const mostBehind = 120;
 
 /** A title that names the kind of home and no street: it has no number, and no part of an address behind a comma. */
 const namesKind = (title: string): boolean => !/[\d,]/.test(title) && (typeOf(title) ?? typeOfTitle(title)) !== undefined;
-/** Such a title of nothing else: `Appartement te huur`. */
+/** Such a title of nothing else but numbers: `Appartement te huur`, `Appartement 2 pièces 41 m²`. */
 const isKind =
   /^\p{L}+(?: (?:for rent|to let|zur miete|zu vermieten|à louer|te huur|in affitto|en alquiler|para arrendar|para alugar|do wynajęcia|na wynajem|att hyra|til leie|til leje|k pronájmu))?$/iu;
+
+const withoutFacts = (title: string): string =>
+  title
+    .slice(0, 120)
+    .replace(/[\s,·|-]*\b\d[\d.,]*\s?(?:m[²2]|\p{Ll}+|Zimmer)(?!\p{L})/gu, '')
+    .trim();
 
 /** As in `$1,850 / 2br - 850ft² - Sunny flat (Oakland)`, which is the text of the link as well. */
 function titleBehindFacts(line: string): string | undefined {
@@ -186,11 +222,20 @@ function titleBehindFacts(line: string): string | undefined {
 /** A town with its postal code, before or behind it. */
 const townBehindCode = String.raw`(?:[A-Z]{1,2}-)?(?:\d{4,5}(?:-\d{3})?|\d{3} \d{2}|\d{2}-\d{3})(?: [A-Z]{2})? \p{Lu}\p{L}`;
 const behindComma = new RegExp(String.raw`(?:^|,\s*)${townBehindCode}`, 'u');
-const town = new RegExp(String.raw`^${townBehindCode}\D*$|^\p{Lu}\p{L}[^\d:]* (?:\(\d{5}\)|\d{5}|\d{1,2}(?:er|e|ème) \(\d{2}\))$`, 'u');
+const town = new RegExp(String.raw`^${townBehindCode}\D*$|^\p{Lu}\p{L}[^\d:]* (?:\(\d{5}\)|\d{5}|\d{1,2}(?:er|e|ème) \((?:\d{2}|\d{5})\))$`, 'u');
 const townIn = (line: string): string | undefined => line.split(/\s*[|·•;]\s*/).find((part) => part.length <= 120 && town.test(part));
 
+const english = String.raw`\d{1,5}[a-zA-Z]?(?:-\d+)? (?!Min)(?:[\p{Lu}\d][\p{L}\d.'’-]* ){1,4}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Drive|Dr|L(?:ane|n)|Place|Pl|Court|Ct|Way|Terrace|Parkway|Pkwy|Square|Sq|Crescent|Gardens)\b\.?(?: [NSEW]{1,2}\b)?(?:,? (?:#|Apt|Unit|No)\.? ?[\w-]+)?`;
+/** A street with its number, and neither comma nor town: `216 7th St. #1`. */
+const isStreet = new RegExp(`^${english}$`, 'u');
+const french = String.raw`\d{1,4}(?: bis| ter)?,? (?:rue|avenue|av\.|boulevard|bd|place|chemin|allée|quai|impasse|cours|route) [^,]+`;
+const others = String.raw`(?!(?i:${roomLabel}|beds?|baths?|bedrooms|bathrooms|available|open|posted|updated|listed|floor|level|zone|etage|étage|piso|piano|planta|andar|verfügbar|frei|disponible)(?!\p{L}))(?:\p{L}{6,}|\p{L}[\p{L}.'’-]*(?: \p{L}[\p{L}.'’-]*)+) \d{1,3}\s?[a-zA-Z]?(?:[-/]\d+)?`;
+/** A street with its number, and a town without a postal code: `12 Main Street, Cork`, `Hauptstraße 5a, Berlin`. */
+const numbered = String.raw`^(?:${english}|${french}|${others}), \p{Lu}\p{Ll}`;
+const isNumbered = new RegExp(numbered, 'u');
+
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
-const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${townBehindCode}`, 'u');
+const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${townBehindCode}|${numbered}`, 'u');
 
 /** The address in a line, which may hold the rent and other facts too; undefined where it has none with a comma. */
 function streetWithComma(line: string): string | undefined {
@@ -218,12 +263,14 @@ const isGone = new RegExp(
 );
 
 /** The places of the only listing of a mail grow up to the whole mail, which may say it of another flat. */
-function isWithdrawn({ links, places }: Card, texts: readonly string[]): boolean {
+function isWithdrawn({ links, places, isBefore }: Card, texts: readonly string[]): boolean {
   const withRent = [...places.keys()].filter((index) => rentIn([texts[index] ?? '']) !== undefined);
   // A price that is a link has a place of its own.
   const hasLinks = (index: number) => links.every(({ at, end }) => at >= (places[index]?.at ?? 0) && end <= (places[index]?.end ?? 0));
-  const text = texts[withRent.find(hasLinks) ?? withRent[0] ?? -1] ?? '';
-  return text.split('\n').some((line) => isGone.test(line));
+  // The lines above a link of a text are those of one flat where they have one price.
+  const above = isBefore ? (texts[places.length] ?? '').split('\n') : [];
+  const lines = withRent.length > 0 ? (texts[withRent.find(hasLinks) ?? withRent[0] ?? -1] ?? '').split('\n') : above;
+  return (withRent.length > 0 || above.filter(hasPrice).length === 1) && lines.some((line) => isGone.test(line));
 }
 
 function gradeOf({ images, text }: MailDocument, { at, end }: Span): string | undefined {

@@ -103,7 +103,7 @@ const yearly = every(
   'yearly|annually|jährlich|annuel(?:s|les?)?|p\\.a\\.',
 );
 const german = '(?:netto|brutto|gesamt|grund|kalt|warm|monats)*miet(?:e|preis|zins)';
-const labelBehind = String.raw`kalt|warm|${german}|gesamtbelastung|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)|\+ ?czynsz`;
+const labelBehind = String.raw`base rent|kalt|warm|${german}|gesamtbelastung|cc|hc|c\.c\.|charges comprises|hors charges|zzgl\.? ?(?:nk|nebenkosten)|inkl\.? ?(?:nk|nebenkosten)|\+ ?czynsz`;
 const labels = `rent|${german}|loyer|alquiler|affitto|canone|huur(?:prijs)?|aluguel|renda|hyra|(?:hus|måneds)?lei?e|husleje|vuokra|nájem(?:né)?|nájomné|czynsz najmu|bérleti díj|chirie|kira|ενοίκιο|najam|наем|аренда|оренда|賃料|家賃|租金|월세`;
 const behindLabel = String.raw`(?: ?\([^()\n]{1,20}\)| inkl\.? ?(?:nk|nebenkosten))?[\s:|=]*`;
 /** A rent without a period is that of a month; the word for it stands before, behind, or alone in the line below. */

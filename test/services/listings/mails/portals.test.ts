@@ -59,6 +59,22 @@ describe('a price without a period', () => {
     expect((await found('Flats to rent', { html: others }))[0]).to.equal('no price');
   });
 
+  it('is the rent where no home is sold for so little, and nothing near or above says sale', async () => {
+    for (const [price, currency] of [
+      ['<p>€1,850</p>2 bed | 1 bath', 'EUR'],
+      ['<p>1 850 €</p>3 pièces', 'EUR'],
+      ['<p>$1,850</p>', 'USD'],
+      ['<br>$1,850 base rent', 'USD'],
+    ] as const)
+      expect(await only('3 new results', card(price)), price).to.include({ priceMonthly: 1850, currency });
+    for (const html of ['<p>€385,000</p>', '<p>£9,500</p><p>For sale</p>', '<p>9 500 €</p><p>Parking à vendre</p>', '<p>↓ $5,000</p><p>$385,000</p>'])
+      expect(await only('3 new results', card(html)), html).to.equal('no price');
+    expect(await only('New today', `<h1>Garages for sale in Leeds</h1>${card('<p>£9,500</p>')}`)).to.equal('no price');
+    const text = `$2,500\r\n2 bed | 1 bath | No Fee\r\nEastside, Riverton\r\nPosted by Owner\r\n`;
+    const [first, second] = await found('New homes', { text: [1, 2].map((id) => `${text}https://www.example.org/offers/${id}\r\n\r\n`).join('') });
+    for (const one of [first, second]) expect(one).to.include({ priceMonthly: 2500, beds: 2, baths: 1, address: 'Eastside, Riverton' });
+  });
+
   it('stands before charges', async () => {
     for (const price of ['950 € (+ 100 €)', '€ 950 (+ € 60 kosten)', '950 € + 100 € charges'])
       expect(await only('Appartement à louer', card(`<p>${price}</p>`)), price).to.include({ priceMonthly: 950 });
@@ -103,6 +119,8 @@ describe('a price without a period', () => {
   });
 
   it('is searched in linear time', async () => {
+    for (const title of ['-', '12 ', 'Ab ', '1 Ab '])
+      await expectLinearTime((parts) => only('x', `<div>${link(`flat ${title.repeat(parts * 20_000)}`)}<p>€900 per month</p></div>`), title);
     for (const part of ['€1 200 ', '€1 200 - 2 bed / '])
       await expectLinearTime((parts) => only('Flats to rent', `<div>${link('1 Main St, Cork')}<p>${part.repeat(parts * 200)}</p></div>`), part);
   });
@@ -171,6 +189,14 @@ describe('a listing that is gone', () => {
       expect(await isWithdrawn(line), line).to.include({ withdrawn: true });
     for (const line of ['Let', 'Not available', 'No disponible', 'Rented garage included', 'Removed'])
       expect(await isWithdrawn(line), line).to.include({ withdrawn: undefined });
+  });
+});
+
+describe('a listing of a text that is gone', () => {
+  it('says so among the lines above its link, unless they tell of two', async () => {
+    const text = (lines: string) => found('x', { text: `${lines}\r\n€900 per month\r\nLet agreed\r\nhttps://www.example.org/offers/7` });
+    expect((await text('12 Hill, Cork'))[0]).to.include({ priceMonthly: 900, withdrawn: true });
+    expect((await text('9 Hill, Cork\r\n€950 per month\r\n\r\n12 Hill, Cork'))[0]).to.include({ withdrawn: undefined });
   });
 });
 
@@ -274,6 +300,39 @@ describe('an address', () => {
       expect(await card(title, line)).to.include({ address });
   });
 
+  it('is a street and a town without a postal code rather than a title', async () => {
+    const card = (line: string) => only('x', `<div>${link('Bright 2-room flat')}<p>${line}</p><p>890 € per month</p></div>`);
+    for (const line of [
+      ...['Hauptstraße 5, Berlin', '12 Main Street, Cork', 'Calle de Alcalá 45, Madrid', '45 rue de la Paix, Paris', 'Via Roma 12, Torino'],
+      ...['Kerkstraat 12a, Amsterdam', 'ul. Długa 7, Stare Miasto, Kraków', 'Lindenallee 14, Köln', '216 7th St. #1', '45-15 43rd Avenue #4A'],
+    ])
+      expect(await card(line), line).to.include({ address: line, beds: 1, propertyType: 'Apartment' });
+    for (const line of [
+      ...['Beds 2, Baths 1', 'Zimmer 3, Küche', 'Chambres 2, Terrasse', '1 großer Balkon, Keller', '1 parking space, Lift', 'Etage 3, Balkon'],
+      ...['Zone 2, Central', 'Available May 5, Furnished', 'Baujahr 1998, Aufzug', 'BER 120, Gas heating', 'Ref. 123, Agency Hill'],
+      ...['5 minute walk to Main Street', '10 Minutes From Oak Ave', 'Immobilien Müller, Hauptstr. 5, Köln', 'Balcony, Parking'],
+    ])
+      expect(await card(line), line).to.include({ address: 'Bright 2-room flat' });
+  });
+
+  it('stands below a title that is the last link, and is not that of the footer', async () => {
+    const card = (line: string, rest = '') =>
+      `<table><tr><td>${link('<img>')}</td></tr><tr><td>890 € per month</td></tr><tr><td>${link('Bright flat')}</td></tr>${line}</table>${rest}`;
+    expect(await only('x', card('<tr><td>Lindenallee 14, Köln</td></tr><tr><td>2 rooms</td></tr>'))).to.include({ address: 'Lindenallee 14, Köln' });
+    expect(await only('x', card('', '<p>Portal AG, Allee 1, 10115 Berlin</p>'))).to.include({ address: 'Bright flat' });
+  });
+
+  it('has no number of a list, and no kind of home with its facts', async () => {
+    const text = [1, 2].map((id) => `${id}. ${id}0 Harbour Street, Galway\r\n€900 per month\r\nhttps://www.example.org/offers/${id}`).join('\r\n\r\n');
+    expect((await found('x', { text })).map((one) => typeof one !== 'string' && one.address)).to.deep.equal(
+      [1, 2].map((id) => `${id}0 Harbour Street, Galway`),
+    );
+    const card = `<div>${link('Appartement 2 pièces 41 m²')}<p>Lyon 3ème (69003)</p><p>900 € / mois</p></div>`;
+    expect(await only('x', card)).to.include({ address: 'Lyon 3ème (69003)', beds: 1, propertyType: 'Apartment' });
+    const swedish = 'Nya annonser för "Lägenheter, Göteborg":\r\n\r\nStorgatan 12, Göteborg\r\n11 500 kr/mån\r\nhttps://www.example.se/example.org/1';
+    expect((await found('x', { text: swedish }))[0]).to.include({ address: 'Storgatan 12, Göteborg' });
+  });
+
   it('is no button, whatever its language', async () => {
     for (const button of [
       'Exposé ansehen',
@@ -302,6 +361,21 @@ describe('a title that is the address', () => {
     expect(await only('x', card('Bilocale via Nizza 5, Torino'))).to.include({ propertyType: 'Apartment' });
     expect(await only('x', card('12 Bed Lane, Cork'))).to.include({ beds: undefined });
     expect([typeOfTitle('Casa Rosa, Roma'), typeOfTitle('Via Appartamento 3, Roma')]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('of a home that is shared is Shared, and not that of the home', async () => {
+    for (const text of [
+      ...['House share', 'Flat Share · Moseley', 'Flatshare', 'Share house', 'Coliving house', 'Co-living', 'Rum i kollektiv', '3er WG'],
+      ...['Habitación en piso compartido', 'Stanza in appartamento condiviso', 'Quarto em apartamento partilhado', 'Chambre dans appartement en colocation'],
+    ])
+      expect(typeOf(text), text).to.equal('Shared');
+    for (const text of ['Wohnung, WG-geeignet', 'Apartment with shared garden', 'Apartment, flat sharing not allowed', 'Appartement, colocation possible'])
+      expect(typeOf(text), text).to.equal('Apartment');
+    const card = (title: string) => `<div>${link(title)}<p>€480 per month</p></div>`;
+    expect(await only('x', card('Helles Zimmer in 3er WG'))).to.include({ propertyType: 'Shared' });
+    expect(await only('x', card('Kerrostalo, kaksio, Keskuskatu 5, Helsinki'))).to.include({ propertyType: 'Apartment', beds: 1 });
+    const text = 'Piso en calle del Pez, 12, Madrid\r\n1.395 €/mes\r\nhttps://www.example.org/offers/7';
+    expect((await found('x', { text }))[0]).to.include({ propertyType: 'Apartment' });
   });
 
   it('an open house is a viewing, and a flat rate no flat', () => {
