@@ -1,5 +1,5 @@
 // Unwraps links that mail services, security gateways and platforms put in the place of a link, where the wrapper carries its target. Pure: nothing is fetched.
-// A wrapper whose target only its server knows stays: those of Mailchimp, SendGrid, Klaviyo, most of beehiiv, HubSpot (since 2021), Mimecast and t.co.
+// A wrapper whose target only its server knows stays: most of Mailchimp, those of SendGrid, Klaviyo, most of beehiiv, HubSpot (since 2021), Mimecast and t.co.
 import { constants, inflateSync } from 'node:zlib';
 import { memberAt } from '../json.ts';
 
@@ -153,18 +153,18 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/url$/, target: parameter('q', 'url') },
   { at: /^scholar\.google\.(?:com?\.)?[a-z]{2,3}\/scholar_url$/, target: parameter('url') },
   { at: /^public-api\.wordpress\.com\/bar$/, target: parameter('redirect_to') }, // mails of WordPress about posts
-  { at: /^(?:www\.)?youtube\.com\/redirect$/, target: parameter('q') },
+  { at: /^(?:www\.|m\.)?youtube\.com\/redirect$/, target: parameter('q') },
   { at: /^(?:www\.)?bing\.com\/ck\/a$/, target: (_, url) => fromBase64(rawValueOf(url, 'u').replace(/^a1/, '')) },
   { at: /^r\.search\.yahoo\.com\/.*\/RU=([^/]+)/, target: percentEncoded },
   { at: /^lm?\.(?:facebook|instagram|messenger|workplace|threads)\.(?:com|net)(?:\/l\.php)?$/, target: parameter('u') },
-  { at: /^(?:www\.)?linkedin\.com\/(?:(?:comm\/)?redir\/redirect|safety\/go)$/, target: parameter('url') },
+  { at: /^(?:www\.)?linkedin\.com\/(?:(?:comm\/)?(?:redir\/)?redirect|safety\/go)$/, target: parameter('url') },
   { at: /^t\.me\/iv$/, target: parameter('url') },
   { at: /^(?:[a-z]{2,3}\.)?pinterest\.[a-z.]{2,6}\/offsite$/, target: parameter('url') },
   { at: /^steamcommunity\.com\/linkfilter$/, target: parameter('url', 'u') },
   { at: /^(?:href\.li|anonym\.to)$/, target: (_, { search }) => search.slice(1) },
   { at: /^(?:out\.reddit\.com|slack-redir\.net|disq\.us)\//, target: parameter('url') },
   { at: /^(?:html\.)?duckduckgo\.com\/l$/, target: parameter('uddg') },
-  { at: /^(?:www\.)?vk\.com\/away\.php$/, target: parameter('to') },
+  { at: /^(?:www\.|m\.)?vk\.com\/away\.php$/, target: parameter('to') },
   { at: /^t\.umblr\.com\/redirect$/, target: parameter('z') },
   {
     at: /^(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}\/amp\/(?:(s)\/)?((?:[^/.]+\.)+[^/.]+\/.+)$/,
@@ -174,7 +174,10 @@ const wrappers: readonly Wrapper[] = [
   { at: /^(?:www\.)?tiktok\.com\/link\/v2$/, target: parameter('target') },
   { at: /^getpocket\.com\/redirect$/, target: parameter('url') },
   { at: /^(?:checklink|click)\.mail\.ru\//, target: parameter('url', 'u') },
-  { at: /^link\.(?:zhihu\.com|juejin\.cn|csdn\.net)$/, target: parameter('target') },
+  { at: /^(?:link\.(?:zhihu\.com|juejin\.cn|csdn\.net)|(?:gitee|sspai)\.com\/link)$/, target: parameter('target') },
+  { at: /^go\.bsky\.app\/redirect$/, target: parameter('u') },
+  { at: /^t\.co\/redirect$/, target: parameter('url') }, // mails of Twitter
+  { at: /^(?:www\.)?researchgate\.net\/deref\/(https?(?::|%3a).+)/i, target: percentEncoded },
 
   // Links to applications, with the page for those who have none.
   {
@@ -221,6 +224,10 @@ const wrappers: readonly Wrapper[] = [
   },
   { at: /^linklock\.titanhq\.com\/analyse$|^[\w-]+\.content\.exclaimer\.net$/, target: parameter('url') },
   { at: /^(?:url\.avanan\.click|protect\.checkpoint\.com)\/v2\//, target: underscored },
+  { at: /^urlisolation\.com\/browser$/, target: parameter('url') }, // Proofpoint
+  { at: /\/securelink$/, target: (_, url) => textAt(fromBase64(rawValueOf(url, 'key')), 'url') }, // Mailinblack
+  { at: /\/owa\/(?:[^/]+\/)*redir\.aspx$/i, target: parameter('url') }, // Exchange
+  { at: /^mail\.yandex\.[a-z.]{2,6}\/re\.jsx$/, target: (_, url) => fromBase64(rawValueOf(url, 'l')) },
   { at: /^deref-(?:gmx|web|mail|1und1)\.(?:net|com|de)\//, target: parameter('redirecturl') },
 
   // Mail services; most count clicks on hosts of their customers.
@@ -244,6 +251,22 @@ const wrappers: readonly Wrapper[] = [
   { at: /^flight\.beehiiv\.net\/v\d\/clicks\/[\w-]+\.([\w-]+)\./, target: base64Member('url') }, // beehiiv, of sponsors
   { at: /^t\.sidekickopen\d*\.com\//, target: parameter('t') }, // HubSpot, until 2021
   { at: /^click\.icptrack\.com\/icp\/relay\.php$/, target: parameter('destination') }, // iContact
+  {
+    at: /^feeds\.feedblitz\.com\/~\/t\/0\/[0_]\/[^/]+(?:\/full)?\/~(https?:\/\/.+)/,
+    target: ([, page = ''], { search }) => `${page}${search}`,
+  },
+  {
+    at: /^t\.yesware\.com\/tt\/[\da-f]{40}\/[\da-f]{32}\/[\da-f]{32}\/(.+)/,
+    target: ([, page = ''], { search }) => `http://${page}${search}`,
+  },
+  { at: /(?:^|\.)streak(?:links|-link)\.com\/[\w-]{24}\/(https?(?::|%3a).+)/i, target: percentEncoded },
+  { at: /^via\.intercom\.io\/c$|\.mailchimp\.com\/mctx\/clicks?$/, target: parameter('url') },
+  { at: /(?:^|\.)engage\.squarespace-mail\.com\/r$|\.dmanalytics\d\.com\/click$/, target: parameter('u') }, // Squarespace, Direct Mail
+  { at: /\/tracking\/click$/, target: parameter('target') }, // Elastic Email
+  { at: /^contactmonkey\.com\/api\/v\d\/tracker$/, target: parameter('cm_destination') },
+  { at: /\/(?:ru|ua)\/(?:mail|go2|eu1)_link_tracker$/, target: (_, url) => valueOf(url, 'url') ?? fromBase64(rawValueOf(url, 'url').replaceAll('~', '')) }, // Unisender
+  { at: /^(?:c212\.net|edge\.prnewswire\.com)\/c\/link$/, target: parameter('u') },
+  { at: /^cts\.businesswire\.com\/ct\/CT$/i, target: parameter('url') },
   { at: /\/(aHR0c[\w%+=-]{8,})(?:\/|$)/, target: base64 }, // Kit, Mailjet, Sailthru: base64 of `http…` as a segment of the path
 ];
 
