@@ -27,7 +27,9 @@ const beginningLength = 1024;
 
 /** Formats in which browsers and bookmark services export as well; their texts may hold tags. */
 const otherFormats: readonly (readonly [name: string, begins: RegExp])[] = [
-  ['JSON', /^[{[]/],
+  ['JSON', /^(?:\[\s*[{["\]]|\{\s*["}])/],
+  // The links in it are those of one page.
+  ['a saved web page', /^(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?MIME-Version:/i],
   // The first line of CSV names its columns.
   ['CSV', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
   ['a zip archive', /^PK\p{Cc}{2}/u],

@@ -23,7 +23,8 @@ const Title = z
   .meta({ description: 'The title; a blank one is replaced by the address' });
 
 /** Refused where it says something: an answer of 2xx would hide that it is lost. */
-const noPlace = z.literal(['', null], { error: 'has no place here: `note` has' }).optional().meta({ description: 'Has no place here, so at most blank' });
+const noPlace = (error: string) => z.literal(['', null], { error }).optional().meta({ description: 'Has no place here, so at most blank' });
+const noteInstead = noPlace('has no place here: `note` has');
 
 /** Members of a link besides its address; an omitted one stays, or has its default. */
 const linkMembers = {
@@ -32,7 +33,7 @@ const linkMembers = {
   note: z.exactOptional(bookmarkMembers.description).meta({ description: 'The description of the bookmark' }),
   createdAt: z.exactOptional(TimestampInput).meta({ description: 'When it was added; default: now' }),
   archived: z.exactOptional(z.literal(false, { error: 'must be false: there is no archive' })).meta({ description: 'At most false: there is no archive' }),
-  summary: noPlace,
+  summary: noteInstead,
 };
 
 export const NewLink = z
@@ -42,11 +43,12 @@ export const LinkPatch = z
   .object({
     url: z.exactOptional(BookmarkInput.shape.url).meta({ description: 'The new address' }),
     ...linkMembers,
-    description: noPlace,
-    author: noPlace,
-    publisher: noPlace,
+    description: noteInstead,
+    author: noteInstead,
+    publisher: noteInstead,
   })
   .meta({ id: 'KarakeepLinkPatch', description: 'Members of a link to change', examples: [{ title: 'Flood maps' }] });
+export type LinkPatch = z.output<typeof LinkPatch>;
 
 const parentId = anyId.nullish().meta({ description: 'The list that holds it, or null' });
 const icon = z.string().max(200).nullish().meta({ description: 'A text that clients show as an icon' });
@@ -57,11 +59,17 @@ const Name = z
   .meta({ description: 'The name of the list' });
 /** A smart list would be an empty folder. */
 const type = z.exactOptional(z.literal('manual')).meta({ description: 'Always manual' });
+/** Members of a list that a folder does not have. */
+const foreign = {
+  description: noPlace('has no place here'),
+  query: noPlace('has no place here'),
+  public: z.exactOptional(z.literal(true, { error: 'must be true: everybody who reaches the service may read' })).meta({ description: 'At most true' }),
+};
 export const NewList = z
-  .object({ name: Name, icon, parentId, type })
+  .object({ name: Name, icon, parentId, type, ...foreign })
   .meta({ id: 'KarakeepNewList', description: 'A list to add', examples: [{ name: 'Floccus', icon: '📔', type: 'manual' }] });
 export const ListPatch = z
-  .object({ name: z.exactOptional(Name).meta({ description: 'The new name' }), icon, parentId })
+  .object({ name: z.exactOptional(Name).meta({ description: 'The new name' }), icon, parentId, ...foreign })
   .meta({ id: 'KarakeepListPatch', description: 'Members of a list to change', examples: [{ name: 'Maps' }] });
 
 export const ContentQuery = z.object({ includeContent: z.string().optional().meta({ description: 'Ignored: a link has no content here' }) });

@@ -139,8 +139,8 @@ const changesOfLists = ({ store, clock }: Parts) => [
     body: ListPatch,
     answers: { 200: KarakeepList },
     problems: [Problems.folderMissing],
-    async handle({ params: { listId: id }, body: { icon, parentId, ...name } }) {
-      const change = { id, ...name, ...(icon !== undefined && { icon }), ...(parentId !== undefined && { parentId }) };
+    async handle({ params: { listId: id }, body: { name, icon, parentId } }) {
+      const change = { id, ...(name !== undefined && { name }), ...(icon !== undefined && { icon }), ...(parentId !== undefined && { parentId }) };
       return listOf(await store.write((writer) => updateFolder(writer, change, {})));
     },
   }),
@@ -236,15 +236,17 @@ const linkRoutes = ({ store, clock }: Parts) => [
     path: `${root}/bookmarks`,
     operationId: 'karakeepCreateLink',
     summary: 'Adds a bookmark, in no folder',
-    description: 'One of the same address that is in no folder is answered instead: a sync that was interrupted goes on with it.',
+    description: 'One of the same address that is in no folder is changed as PATCH does, and answered: a sync that was interrupted goes on with it.',
     body: NewLink,
     answers: { 200: CreatedLink, 201: CreatedLink },
     ...noHeaders(201),
-    async handle({ body: { url, title, favourited: favorite = false, note: description = '', createdAt } }) {
+    async handle({ body }) {
+      const { url, title, favourited: favorite = false, note: description = '', createdAt } = body;
       const { bookmark, alreadyExists } = await store.write(async (writer) => {
         const found = await writer.findUnfiled(url);
+        if (found) return { bookmark: await change(writer, found, { ...body, title: title || found.title }), alreadyExists: true };
         const input = { title: titleOf(title, url), url, description, thumbnail: '', tags: [], folderId: null, favorite };
-        return { bookmark: found ?? (await add(writer, input, createdAt ? () => createdAt : clock)), alreadyExists: found !== undefined };
+        return { bookmark: await add(writer, input, createdAt ? () => createdAt : clock), alreadyExists: false };
       });
       return answer(alreadyExists ? 200 : 201, { ...linkOf(bookmark), alreadyExists });
     },
@@ -259,13 +261,7 @@ const linkRoutes = ({ store, clock }: Parts) => [
     body: LinkPatch,
     answers: { 200: Link },
     problems: [Problems.bookmarkMissing],
-    handle: ({ params: { bookmarkId }, body: { title, url, favourited, note, createdAt } }) =>
-      store.write(async (writer) => {
-        const before = await requireLink(writer, bookmarkId);
-        const after = { ...before, url: url ?? before.url, favorite: favourited ?? before.favorite, description: note ?? before.description };
-        if (createdAt) await writer.redateBookmark(bookmarkId, createdAt);
-        return linkOf(await writer.updateBookmark({ ...after, title: title === undefined ? before.title : titleOf(title, after.url) }));
-      }),
+    handle: ({ params: { bookmarkId }, body }) => store.write(async (writer) => linkOf(await change(writer, await requireLink(writer, bookmarkId), body))),
   }),
   route({
     method: 'delete',
@@ -285,5 +281,12 @@ const linkRoutes = ({ store, clock }: Parts) => [
     },
   }),
 ];
+
+/** Omitted members stay. */
+async function change(writer: CatalogueWriter, before: PlainBookmark, { title, url, favourited, note, createdAt }: LinkPatch): Promise<PlainBookmark> {
+  const after = { ...before, url: url ?? before.url, favorite: favourited ?? before.favorite, description: note ?? before.description };
+  if (createdAt) await writer.redateBookmark(before.id, createdAt);
+  return writer.updateBookmark({ ...after, title: title === undefined ? before.title : titleOf(title, after.url) });
+}
 
 const titleOf = (title: string | null | undefined, url: string) => (title === undefined || title === null || title === '' ? url.slice(0, 500) : title);

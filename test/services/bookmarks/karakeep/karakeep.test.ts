@@ -140,6 +140,15 @@ describe("Karakeep's REST for floccus", () => {
     expect((await send('PATCH', `/bookmarks/${link.id}`, { note: '' })).body.note).to.equal(null);
   });
 
+  it('takes what a client says of a link that is there already, and keeps the rest', async () => {
+    const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', title: 'x', note: 'By year', favourited: true });
+    const again = async (body: object) => (await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', ...body })).body;
+    expect(await again({})).to.deep.equal({ ...link, alreadyExists: true });
+    expect(await again({ title: '', note: 'By month' })).to.include({ id: link.id, title: 'x', note: 'By month', favourited: true });
+    expect(await again({ title: 'y', favourited: false })).to.include({ title: 'y', note: 'By month', favourited: false });
+    expect((await catalogue.get('/api/bookmarks')).body).to.have.length(1);
+  });
+
   it('answers one link and one list, as other clients ask', async () => {
     const { body: link } = await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/', title: 'x' });
     const { alreadyExists, ...bookmark } = link;
@@ -155,6 +164,12 @@ describe("Karakeep's REST for floccus", () => {
       expect([status, Object.keys(body.errors)]).to.deep.equal([400, Object.keys(lost)]);
     }
     expect((await send('POST', '/bookmarks', { type: 'link', url: 'https://a.example/2', archived: true })).status).to.equal(400);
+    const { body: list } = await send('POST', '/lists', { name: 'Maps', icon: '🗺️', description: '' });
+    for (const lost of [{ description: 'd' }, { query: 'is:fav' }, { public: false }]) {
+      const { status, body } = await send('PATCH', `/lists/${list.id}`, { name: 'y', ...lost });
+      expect([status, Object.keys(body.errors)]).to.deep.equal([400, Object.keys(lost)]);
+    }
+    expect((await send('PATCH', `/lists/${list.id}`, { public: true })).body).to.deep.equal(list);
     const { body: stored } = await catalogue.get('/api/bookmarks');
     expect(stored).to.have.length(1).and.to.have.nested.property('[0].title', 'x');
   });
