@@ -36,6 +36,9 @@ const maxDepth = 1000;
 /** The rest of a longer text is dropped: it exceeds every limit of the catalogue anyway. */
 const maxTextLength = 40_000;
 
+/** The lines above the first bookmark of a file are shorter. */
+const headLength = 2000;
+
 const cutOff = 'the file ends within this bookmark';
 
 /** Yields the items in the order of the file, in batches. @throws Problem 400 when the text is no bookmark file */
@@ -62,16 +65,21 @@ function createReader() {
   let hasTextOnLine = false;
   /** Instapaper and Pocket have `<li>` in place of `<dt>`, and no lists of descriptions. */
   let isPlainList = true;
+  /** Before the first bookmark or folder. */
+  let head: string | undefined = '';
+  let isOfKarakeep = false;
 
   /** Emits the bookmark or folder that was being read. */
   function complete(fault?: string): void {
-    if (link) items.push({ folder: folders.current(), bookmark: { ...bookmarkOf(link, texts, folders.isStarred()), ...(fault !== undefined && { fault }) } });
+    if (link) items.push({ folder: folders.current(), bookmark: { ...bookmark(link), ...(fault !== undefined && { fault }) } });
     if (collected === 'heading') folders.head(oneLine(texts.heading));
     if (collected === 'name') folders.name(oneLine(texts.name));
     link = undefined;
     collected = undefined;
     texts = { ...noTexts };
   }
+
+  const bookmark = (attributes: Attributes) => bookmarkOf(isOfKarakeep ? encodedOnce(attributes) : attributes, texts, folders.isStarred());
 
   const begin = (text: keyof Texts) => () => {
     complete();
@@ -83,6 +91,8 @@ function createReader() {
       // A description may link to other pages; a bookmark begins a line.
       if (collected === 'description' && hasTextOnLine) return;
       complete();
+      if (head !== undefined) isOfKarakeep = hasFormOfKarakeep(head, attributes);
+      head = undefined;
       link = attributes;
       collected = 'title';
     },
@@ -95,7 +105,10 @@ function createReader() {
       complete();
       folders.enterList();
     },
-    h3: begin('name'),
+    h3() {
+      head = undefined;
+      begin('name')();
+    },
     '/h3'() {
       if (collected === 'name') complete();
     },
@@ -125,6 +138,7 @@ function createReader() {
     text(text) {
       const line = text.slice(text.lastIndexOf('\n') + 1);
       hasTextOnLine = (hasTextOnLine && line.length === text.length) || line.trim() !== '';
+      if (head !== undefined && head.length < headLength) head += text;
       if (collected && texts[collected].length < maxTextLength) texts[collected] += text;
     },
   });
@@ -134,7 +148,7 @@ function createReader() {
     end(): void {
       if (tokens.end()) {
         complete();
-        items.push({ folder: folders.current(), bookmark: { ...bookmarkOf({}, texts, false), fault: cutOff } });
+        items.push({ folder: folders.current(), bookmark: { ...bookmark({}), fault: cutOff } });
       } else complete(collected === 'title' ? cutOff : undefined);
     },
   };
@@ -208,6 +222,16 @@ function bookmarkOf(
     isPrivate: isSet(more['private']),
   };
 }
+
+/** Its files have no folders, and tell dates and tags alone; our own have no comment at the top. */
+const hasFormOfKarakeep = (head: string, attributes: Attributes): boolean =>
+  head.includes('automatically generated file') && Object.keys(attributes).every((name) => /^(?:href|add_date|tags)$/.test(name));
+
+/** Karakeep percent-encodes what is encoded already: each `%` becomes `%25`. */
+const encodedOnce = (attributes: Attributes): Attributes => {
+  const { href = '' } = attributes;
+  return /%(?!25)/.test(href) ? attributes : { ...attributes, href: href.replaceAll('%25', '%') };
+};
 
 const isOfPlainList = (name: string): boolean => /^\/?(?:li|h1|ol)$/.test(name);
 /** Titles and descriptions may name elements. */

@@ -28,10 +28,11 @@ const beginningLength = 1024;
 /** Formats in which browsers and bookmark services export as well; their texts may hold tags. */
 const otherFormats: readonly (readonly [name: string, begins: RegExp])[] = [
   ['JSON', /^(?:\[\s*[{["\]]|\{\s*["}])/],
+  ['Markdown', /^(?:[^<\n]*\n)*[^<\n[]*\[[^\n]*\]\(https?:/i],
   // The links in it are those of one page.
-  ['a saved web page', /^(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?MIME-Version:/i],
+  ['a saved web page or a mail', /^(?:[\w-]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?MIME-Version:/i],
   // The first line of CSV names its columns.
-  ['CSV', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
+  ['CSV or a list of addresses', /^(?:https?:|[^<\n]*[,;\t])[^<\n]*(?:\n|$)/i],
   ['a zip archive', /^PK\p{Cc}{2}/u],
   ['a file of a browser itself', /^(?:mozLz40|SQLite format 3|bplist)/],
   ['XML', /^(?:\s|<\?[^>]*>|<!--(?:(?!-->)[^])*-->|<!doctype[^>]*>)*<(?:opml|xbel|plist|rss|feed|posts|en-export)\b/i],

@@ -63,6 +63,16 @@ describe('the tags of a bookmark file', () => {
     ['XML', `<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple"><plist><dict><string>https://a.example/</string></dict></plist>${' '.repeat(3000)}`],
     ['XML', '<posts user="ann">\n<post href="https://a.example/" description="A" tag="x"/>\n</posts>'],
     ['XML', `<?xml version="1.0"?>\n<response><item><url>https://a.example/</url><content><![CDATA[<p>${link}</p>]]></content></item></response>`],
+    ['JSON', '[]'],
+    ['addresses', 'https://a.example/ | A\nhttps://b.example/ | B\n'],
+    ['Markdown', '# Reading\n\n- [A](https://a.example/)\n- [How <a> and <li> work](https://b.example/)\n'],
+    ['Markdown', '[A](https://a.example/)\n'],
+    ['Markdown', '1. [What <dt> is](https://a.example/)\n'],
+    ['no HTML', '[InternetShortcut]\r\nURL=https://a.example/\r\n'],
+    [
+      'a saved web page',
+      'From: <Saved by Blink>\r\nSubject: =?utf-8?Q?A=20?=\r\n =?utf-8?Q?page?=\r\nMIME-Version: 1.0\r\n\r\n<a href=3D"https://a.example/">a</a>',
+    ],
     ['zip', 'PK\u0003\u0004\u0014\u0000Bookmarks.html'],
   ])
     it(`are needed: ${name} is refused by its name: ${text?.slice(0, 30)}`, async () => {
@@ -71,6 +81,11 @@ describe('the tags of a bookmark file', () => {
       expect(error).to.include({ status: 400 });
       expect(error).to.have.property('detail').that.contains(name);
     });
+
+  it('are read below text that looks like another format', async () => {
+    for (const above of ['[Bookmarks] of Ann', '{{ template }}', 'Bookmarks: mine\n', 'of <https://a.example/>\n<p>[a](https://a.example/)'])
+      expect(await titlesIn(`${above}${link}`), above).to.include('b');
+  });
 
   it('are read in a page of XHTML', async () => {
     expect(await titlesIn(`<?xml version="1.0"?>\n<!DOCTYPE html>\n<html><body><ul><li>${link}</li></ul></body></html>`)).to.deep.equal(['b']);

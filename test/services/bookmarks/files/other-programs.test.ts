@@ -116,6 +116,37 @@ on two lines." hash="c6a2" TAGS="music" ADD_DATE="1491107880" >Music</a>
     expect(descriptions).to.deep.equal({ whole: 'A & B\n<b>C</b>', part, own: whole });
   });
 
+  it('of Karakeep have addresses that are percent-encoded twice, and those of others once', async () => {
+    const top = `<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<!-- This is an automatically generated file.
+     It will be read and overwritten.
+     DO NOT EDIT! -->
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>`;
+    const lines = [
+      link('https://example.org/1', 'plain', 'ADD_DATE="1700000000" '),
+      link('https://example.org/Gr%25C3%25B6%25C3%259Fe?a=1&amp;b=50%2525', 'coded', 'ADD_DATE="1700000001" TAGS="a,b"'),
+      link('https://example.org/%E6%97%A5', 'raw', 'ADD_DATE="1700000002" '),
+    ];
+    const urls = async () => Object.fromEntries((await stored()).map(({ title, url }) => [title, url]));
+    const saved = { plain: 'https://example.org/1', coded: 'https://example.org/Gr%C3%B6%C3%9Fe?a=1&b=50%25', raw: 'https://example.org/%E6%97%A5' };
+    expect((await send(`${top}\n${lines.join('\n')}\n</DL><p>`)).body).to.include({ created: 3, skipped: 0 });
+    expect(await urls()).to.deep.equal(saved);
+    expect((await send(`${top}\n${lines.join('\n')}\n</DL><p>`)).body).to.include({ created: 0, skipped: 3 });
+
+    await catalogue.query('truncate bookmarks, folders, tags');
+    const written = { plain: saved.plain, coded: 'https://example.org/Gr%25C3%25B6%25C3%259Fe?a=1&b=50%2525', raw: saved.raw };
+    for (const first of ['<DT><H3>A folder</H3><DL><p>', link('https://example.org/0', 'first', 'ICON="x"')]) {
+      await send(`${top}\n${first}\n${lines.join('\n')}\n</DL><p>`);
+      expect(await urls()).to.include(written);
+    }
+    const copy = (await catalogue.get('/api/export')).text;
+    await catalogue.query('truncate bookmarks, folders, tags');
+    await send(copy);
+    expect(await urls()).to.include(written);
+  });
+
   it('of Vivaldi have separators, which are left out', async () => {
     const { body } = await send(page(link('http://bookmark.placeholder.url/', '---'), link('https://example.org/', 'One')));
     expect(body).to.deep.include({ created: 1, skipped: 1, failed: [], leftOut: [{ index: 0, title: '---', reason: 'it is a separator' }] });
