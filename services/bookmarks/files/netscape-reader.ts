@@ -212,7 +212,7 @@ function bookmarkOf(
     title: oneLine(title),
     url: href.trim(),
     // SemanticScuttle has it in the attribute.
-    description: withNotes(decodeText(withoutQuote(description)).trim() || (more['description'] ?? '').trim()),
+    description: withNotes(decodeText(withoutQuote(description.replaceAll('\r\n', '\n'))).trim() || (more['description'] ?? '').trim()),
     tags: tagsOf(list) ?? tags.split(','),
     // Pocket's exports name it `time_added`.
     dateAdded: dateOf(add_date ?? time_added),
@@ -225,7 +225,7 @@ function bookmarkOf(
 
 /** Its files have no folders, and tell dates and tags alone; our own have no comment at the top. */
 const hasFormOfKarakeep = (head: string, attributes: Attributes): boolean =>
-  head.includes('automatically generated file') && Object.keys(attributes).every((name) => /^(?:href|add_date|tags)$/.test(name));
+  /overwritten\.\s+DO NOT EDIT! -->/.test(head) && head.endsWith('    ') && Object.keys(attributes).every((name) => /^(?:href|add_date|tags)$/.test(name));
 
 /** Karakeep percent-encodes what is encoded already: each `%` becomes `%25`. */
 const encodedOnce = (attributes: Attributes): Attributes => {

@@ -1,8 +1,9 @@
 // Writes Netscape bookmark HTML, which browsers import.
 import type { Bookmark, Folder } from '../contract.ts';
 
-const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escape = (text: string) => text.replaceAll(/[&<>"]/g, (character) => references[character] ?? character);
+/** A line of a file may end with CR and LF: a CR of a text is none of them. */
+const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;' };
+const escape = (text: string) => text.replaceAll(/[&<>"\r]/g, (character) => references[character] ?? character);
 /** Readers join the lines of a title. */
 const escapeTitle = (text: string) => escape(text).replaceAll('\n', '&#10;');
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);

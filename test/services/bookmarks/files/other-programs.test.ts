@@ -123,7 +123,8 @@ on two lines." hash="c6a2" TAGS="music" ADD_DATE="1491107880" >Music</a>
      DO NOT EDIT! -->
 <TITLE>Bookmarks</TITLE>
 <H1>Bookmarks</H1>
-<DL><p>`;
+<DL><p>
+    `;
     const lines = [
       link('https://example.org/1', 'plain', 'ADD_DATE="1700000000" '),
       link('https://example.org/Gr%25C3%25B6%25C3%259Fe?a=1&amp;b=50%2525', 'coded', 'ADD_DATE="1700000001" TAGS="a,b"'),
@@ -131,14 +132,14 @@ on two lines." hash="c6a2" TAGS="music" ADD_DATE="1491107880" >Music</a>
     ];
     const urls = async () => Object.fromEntries((await stored()).map(({ title, url }) => [title, url]));
     const saved = { plain: 'https://example.org/1', coded: 'https://example.org/Gr%C3%B6%C3%9Fe?a=1&b=50%25', raw: 'https://example.org/%E6%97%A5' };
-    expect((await send(`${top}\n${lines.join('\n')}\n</DL><p>`)).body).to.include({ created: 3, skipped: 0 });
+    expect((await send(`${top}${lines.join('\n    ')}\n</DL><p>`)).body).to.include({ created: 3, skipped: 0 });
     expect(await urls()).to.deep.equal(saved);
-    expect((await send(`${top}\n${lines.join('\n')}\n</DL><p>`)).body).to.include({ created: 0, skipped: 3 });
+    expect((await send(`${top}${lines.join('\n    ')}\n</DL><p>`)).body).to.include({ created: 0, skipped: 3 });
 
     await catalogue.query('truncate bookmarks, folders, tags');
     const written = { plain: saved.plain, coded: 'https://example.org/Gr%25C3%25B6%25C3%259Fe?a=1&b=50%2525', raw: saved.raw };
-    for (const first of ['<DT><H3>A folder</H3><DL><p>', link('https://example.org/0', 'first', 'ICON="x"')]) {
-      await send(`${top}\n${first}\n${lines.join('\n')}\n</DL><p>`);
+    for (const first of ['<DT><H3>A folder</H3><DL><p>\n    ', link('https://example.org/0', 'first', 'ICON="x"')]) {
+      await send(`${top}${first}\n${lines.join('\n')}\n</DL><p>`);
       expect(await urls()).to.include(written);
     }
     const copy = (await catalogue.get('/api/export')).text;
@@ -150,6 +151,16 @@ on two lines." hash="c6a2" TAGS="music" ADD_DATE="1491107880" >Music</a>
   it('of Vivaldi have separators, which are left out', async () => {
     const { body } = await send(page(link('http://bookmark.placeholder.url/', '---'), link('https://example.org/', 'One')));
     expect(body).to.deep.include({ created: 1, skipped: 1, failed: [], leftOut: [{ index: 0, title: '---', reason: 'it is a separator' }] });
+  });
+
+  it('may have lines that end with CR and LF, and descriptions of our own keep theirs', async () => {
+    await catalogue.bookmark({ title: 'own', url: 'https://example.org/own', description: 'Two\r\nlines' });
+    const copy = (await catalogue.get('/api/export')).text;
+    await catalogue.query('truncate bookmarks, folders, tags');
+    await send(copy);
+    await send(page(link('https://example.org/', 'theirs'), '<DD>Two\nlines').replaceAll('\n', '\r\n'));
+    const descriptions = Object.fromEntries((await stored()).map(({ title, description }) => [title, description]));
+    expect(descriptions).to.deep.equal({ own: 'Two\r\nlines', theirs: 'Two\nlines' });
   });
 
   it('have titles on one line, and one of our own with a line break comes back with it', async () => {
