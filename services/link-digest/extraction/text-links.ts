@@ -143,21 +143,30 @@ function beginningOf(lines: readonly Line[], at: number, before: string): string
   return beginning;
 }
 
-const noteBefore = (text: string): string => /^\s*(?:\[(\d{1,3})\]:?|(\d{1,3})\.)\s*<?$/.exec(text)?.slice(1).join('') ?? '';
+const noteBefore = (text: string): string => /^\s*(?:\[(\d{1,3})\]:?|(\d{1,3})[.:])\s*<?$/.exec(text)?.slice(1).join('') ?? '';
 
-/** By note number: the text before the first reference `[1]`, or the text that a reference directly before it marks, and the byline below. */
+/** By note number: the sentence with the first reference `[1]`, or the text that a reference directly before it marks, and the byline below. */
 function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
   const notes = new Map<string, Note>();
   for (const [at, { text }] of lines.entries()) {
     for (const { index, 0: reference, 1: number = '' } of text.matchAll(/\[(\d{1,3})\](?!:)/g)) {
-      const before = text.slice(Math.max(index - 200, 0), index).replace(/^.*\[\d{1,3}\]/, '');
+      const beside = text.slice(Math.max(index - 200, 0), index);
+      const beginning = index > 200 || aNote.test(beside) ? '' : beginningOf(lines, at, beside.trim());
+      const before = `${beginning} ${beside}`.replace(/^.*\[\d{1,3}\][.,;:!?)]*/, '');
       const marked = /(?:^|[\s("“])$/.test(before) ? (markedBy.exec(text.slice(index + reference.length, index + 100))?.[0] ?? '') : '';
-      const label = clean(marked === '' ? before : marked);
+      const label = clean(marked === '' ? `${lastSentence(before.trim())}${restOfSentence(lines, at, index + reference.length)}` : marked);
       if (label !== '' && !notes.has(number)) notes.set(number, { label, names: namesIn(tidy(lines[at + 1]?.text ?? '')) });
     }
   }
   return notes;
 }
+
+/** What follows a reference within a sentence, unless it has another one: "They announced [1] the fifth update." */
+function restOfSentence(lines: readonly Line[], at: number, from: number): string {
+  const [line = '', next = ''] = [lines[at]?.text.slice(from, from + 200), lines[at + 1]?.text.slice(0, 200).trim()];
+  return /^\s+(?!by\b)\p{Ll}[^[\]]*?[.!?](?=\s|$)/u.exec(line.length < 200 && goesOn(line.trim(), next) ? `${line.trimEnd()} ${next}` : line)?.[0] ?? '';
+}
+const aNote = /\[\d{1,3}\]/;
 /** As Lynx and converters of HTML write links: `[1]How to cook rice, [2]Beans`. */
 const markedBy = /^(?!https?:)[\p{L}\p{N}"“‘'][^[\],;:!?]*[^[\],;:!?.\s]/u;
 
