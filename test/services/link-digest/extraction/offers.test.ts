@@ -32,7 +32,7 @@ describe('links behind a click counter', () => {
       ...['Datenschutzhinweise', 'Kontakt', 'Abmeldelink', 'Newsletter-Einstellungen', 'Profil aktualisieren', 'Diese E-Mail im Browser anzeigen'],
       ...['Wenn Sie keine weiteren E-Mails erhalten möchten, klicken Sie hier', 'Web-Ansicht', 'Newsletter kündigen'],
       ...['Zur Webseitenansicht', 'Deine E-Mail wird nicht korrekt angezeigt? Im Browser ansehen!', '> Nur vom Reis-Newsletter abmelden'],
-      ...['Benutzerprofil ändern', 'Mailarchiv aufrufen', 'Schauen Sie sich diese Mail in Ihrem Browser an'],
+      ...['Benutzerprofil ändern', 'Mailarchiv aufrufen', 'Zum Archiv', 'Schauen Sie sich diese Mail in Ihrem Browser an'],
     ],
     French: ['Désabonnez-vous', 'Se désinscrire ici', 'Voir la version en ligne', 'Politique de confidentialité', 'Abonnez-vous', 'À propos', ...french],
     Spanish: ['Ver versión online', 'Política de privacidad', 'Preferencias', 'Quiero desuscribirme', 'Agregar a mis contactos', ...spanish],
@@ -158,6 +158,7 @@ describe('offers of a newsletter', () => {
 describe('pages that are no reading', () => {
   const left = [
     ...['www.mailchimp.com/email-referral/?aid=1', 'kit.com/?ref=x', 'www.brevo.com?utm_source=logo', 'buttondown.com/rice/archive/', 'buttondown.email/rice'],
+    ...['buttondown.com/refer/rice', 'share.bingo/bluesky?url=https%3A//rice.example/'],
     ...['bsky.app/profile/rice.example', 'bsky.app/intent/compose?text=x', 'www.threads.net/@rice', 'mastodon.social/@rice', 'www.tiktok.com/@rice'],
     ...['news.ycombinator.com/submitlink?u=x', 'www.reddit.com/submit?url=x', 'wa.me/?text=x', 'refer.rice.example/abc/8', 'hub.sparklp.co/sub_1/8'],
     ...['unsubscribe.rice.example/x5', 'preferences.rice.example/x5', 'subscribe.wordpress.com/?key=x'],
@@ -168,7 +169,13 @@ describe('pages that are no reading', () => {
   for (const page of left) it(`are left out: ${page}`, () => expect(extract({ ...mail, html: `<a href="https://${page}">Rice</a>` })).to.deep.equal([]));
 
   const kept = [
-    ...['mailchimp.com/resources/rice', 'buttondown.com/rice/archive/how-to', 'bsky.app/profile/rice.example/post/3k', 'mastodon.social/@rice/1'],
+    ...[
+      'mailchimp.com/resources/rice',
+      'buttondown.com/rice/archive/how-to',
+      'share.bingo',
+      'bsky.app/profile/rice.example/post/3k',
+      'mastodon.social/@rice/1',
+    ],
     ...['medium.com/p/4aa4be1df15b', 'medium.com/how-to-cook-rice-4aa4be1df15b', 'medium.com/rice-in-plain-english/how-to-4aa4be1df15b'],
     ...['itunes.apple.com/app/rice/id1?mt=8&ct=rice-weekly', 'play.google.com/store/apps/details?id=footer'],
     ...[
