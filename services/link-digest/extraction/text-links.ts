@@ -161,7 +161,7 @@ function notesOf(lines: readonly Line[]): ReadonlyMap<string, Note> {
   return notes;
 }
 
-/** What follows a reference within a sentence, unless it has another one: "They announced [1] the fifth update." */
+/** The text behind a reference within a sentence, unless it has another one: "They announced [1] the fifth update." */
 function restOfSentence(lines: readonly Line[], at: number, from: number): string {
   const [line = '', next = ''] = [lines[at]?.text.slice(from, from + 200), lines[at + 1]?.text.slice(0, 200).trim()];
   return /^\s+(?!by\b)\p{Ll}[^[\]]*?[.!?](?=\s|$)/u.exec(line.length < 200 && goesOn(line.trim(), next) ? `${line.trimEnd()} ${next}` : line)?.[0] ?? '';
