@@ -3,7 +3,8 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { jsonIn } from '../../platform/json.ts';
 import { FolderInput, Problems } from '../contract.ts';
-import { type Attributes, createTokens, decodeText } from './netscape-tags.ts';
+import { withAddressesOfKarakeep } from './karakeep-addresses.ts';
+import { type Attributes, createTokens, decodeText, type Handlers } from './netscape-tags.ts';
 
 /** A folder of the file. Undefined instead of a folder means the top. */
 export type FileFolder = {
@@ -36,9 +37,6 @@ const maxDepth = 1000;
 /** The rest of a longer text is dropped: it exceeds every limit of the catalogue anyway. */
 const maxTextLength = 40_000;
 
-/** The lines above the first bookmark of a file are shorter. */
-const headLength = 2000;
-
 const cutOff = 'the file ends within this bookmark';
 
 /** Yields the items in the order of the file, in batches. @throws Problem 400 when the text is no bookmark file */
@@ -56,6 +54,8 @@ export async function* readNetscape(texts: AsyncIterable<string>, itemsAtOnce: n
 type Texts = { heading: string; name: string; title: string; description: string };
 const noTexts: Texts = { heading: '', name: '', title: '', description: '' };
 
+const createSavedTokens = (handlers: Handlers) => createTokens(withAddressesOfKarakeep(handlers));
+
 function createReader() {
   const items: FileItem[] = [];
   const folders = createFolders(items);
@@ -65,21 +65,16 @@ function createReader() {
   let hasTextOnLine = false;
   /** Instapaper and Pocket have `<li>` in place of `<dt>`, and no lists of descriptions. */
   let isPlainList = true;
-  /** Before the first bookmark or folder. */
-  let head: string | undefined = '';
-  let isOfKarakeep = false;
 
   /** Emits the bookmark or folder that was being read. */
   function complete(fault?: string): void {
-    if (link) items.push({ folder: folders.current(), bookmark: { ...bookmark(link), ...(fault !== undefined && { fault }) } });
+    if (link) items.push({ folder: folders.current(), bookmark: { ...bookmarkOf(link, texts, folders.isStarred()), ...(fault !== undefined && { fault }) } });
     if (collected === 'heading') folders.head(oneLine(texts.heading));
     if (collected === 'name') folders.name(oneLine(texts.name));
     link = undefined;
     collected = undefined;
     texts = { ...noTexts };
   }
-
-  const bookmark = (attributes: Attributes) => bookmarkOf(isOfKarakeep ? encodedOnce(attributes) : attributes, texts, folders.isStarred());
 
   const begin = (text: keyof Texts) => () => {
     complete();
@@ -91,8 +86,6 @@ function createReader() {
       // A description may link to other pages; a bookmark begins a line.
       if (collected === 'description' && hasTextOnLine) return;
       complete();
-      if (head !== undefined) isOfKarakeep = hasFormOfKarakeep(head, attributes);
-      head = undefined;
       link = attributes;
       collected = 'title';
     },
@@ -105,10 +98,7 @@ function createReader() {
       complete();
       folders.enterList();
     },
-    h3() {
-      head = undefined;
-      begin('name')();
-    },
+    h3: begin('name'),
     '/h3'() {
       if (collected === 'name') complete();
     },
@@ -129,7 +119,7 @@ function createReader() {
       folders.leave();
     },
   };
-  const tokens = createTokens({
+  const tokens = createSavedTokens({
     isTag: (name) => !isOfPlainList(name) || (isPlainList && isListTag(name, collected, hasTextOnLine)),
     tag(name, attributes) {
       tags[name]?.(attributes);
@@ -138,7 +128,6 @@ function createReader() {
     text(text) {
       const line = text.slice(text.lastIndexOf('\n') + 1);
       hasTextOnLine = (hasTextOnLine && line.length === text.length) || line.trim() !== '';
-      if (head !== undefined && head.length < headLength) head += text;
       if (collected && texts[collected].length < maxTextLength) texts[collected] += text;
     },
   });
@@ -148,7 +137,7 @@ function createReader() {
     end(): void {
       if (tokens.end()) {
         complete();
-        items.push({ folder: folders.current(), bookmark: { ...bookmark({}), fault: cutOff } });
+        items.push({ folder: folders.current(), bookmark: { ...bookmarkOf({}, texts, false), fault: cutOff } });
       } else complete(collected === 'title' ? cutOff : undefined);
     },
   };
@@ -222,16 +211,6 @@ function bookmarkOf(
     isPrivate: isSet(more['private']),
   };
 }
-
-/** Its files have no folders, and tell dates and tags alone; our own have no comment at the top. */
-const hasFormOfKarakeep = (head: string, attributes: Attributes): boolean =>
-  /overwritten\.\s+DO NOT EDIT! -->/.test(head) && head.endsWith('    ') && Object.keys(attributes).every((name) => /^(?:href|add_date|tags)$/.test(name));
-
-/** Karakeep percent-encodes what is encoded already: each `%` becomes `%25`. */
-const encodedOnce = (attributes: Attributes): Attributes => {
-  const { href = '' } = attributes;
-  return /%(?!25)/.test(href) ? attributes : { ...attributes, href: href.replaceAll('%25', '%') };
-};
 
 const isOfPlainList = (name: string): boolean => /^\/?(?:li|h1|ol)$/.test(name);
 /** Titles and descriptions may name elements. */

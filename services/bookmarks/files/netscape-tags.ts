@@ -7,7 +7,7 @@ export type Attributes = Readonly<Record<string, string>>;
 /** Bounds memory: a tag is held until it ends. */
 const maxTagLength = 4 * 1_048_576;
 
-type Handlers = {
+export type Handlers = {
   /** False makes the tag text. */
   readonly isTag: (name: string) => boolean;
   readonly tag: (name: string, attributes: Attributes) => void;

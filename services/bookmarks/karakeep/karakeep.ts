@@ -244,7 +244,8 @@ const linkRoutes = ({ store, clock }: Parts) => [
       const { url, title, favourited: favorite = false, note: description = '', createdAt } = body;
       const { bookmark, alreadyExists } = await store.write(async (writer) => {
         const found = await writer.findUnfiled(url);
-        if (found) return { bookmark: await change(writer, found, { ...body, title: title || found.title }), alreadyExists: true };
+        if (found)
+          return { bookmark: await change(writer, found, { ...body, title: title === '' ? found.title : (title ?? found.title) }), alreadyExists: true };
         const input = { title: titleOf(title, url), url, description, thumbnail: '', tags: [], folderId: null, favorite };
         return { bookmark: await add(writer, input, createdAt ? () => createdAt : clock), alreadyExists: false };
       });
