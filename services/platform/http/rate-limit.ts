@@ -130,7 +130,7 @@ function createLimiter({ service, redis, database }: RateLimitParts, { name, req
     inMemoryBlockOnConsumed: requests + 1,
   };
   if (redis) return new RateLimiterRedis({ ...window, storeClient: redis.driver, rejectIfRedisNotReady: true });
-  return new RateLimiterPostgres({ ...window, storeClient: database.driver, storeType: 'pool', tableName: 'rate_limits', tableCreated: true });
+  return new RateLimiterPostgres({ ...window, storeClient: database, storeType: 'pool', tableName: 'rate_limits', tableCreated: true });
 }
 
 // The store gets neither addresses nor tokens, and keys of bounded length.
