@@ -109,7 +109,8 @@ function lingering(handler: RequestListener, lingerMs: number): RequestListener 
       dropBody(request, lingerMs, destroySoon);
     };
     response.once('close', () => {
-      if (!socket.writableEnded) socket.destroySoon = destroySoon;
+      // Put back, it would be bound once more for each request of the connection.
+      if (!socket.writableEnded) Reflect.deleteProperty(socket, 'destroySoon');
     });
     handler(request, response);
   };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { listen } from '../../../services/platform/http/server.ts';
@@ -54,6 +54,19 @@ describe('listen', () => {
     expect(begun).to.deep.equal(['/first', '/']);
     open[0]?.end('/first');
     expect(await textOf(socket)).to.match(/\/first.*\/second$/s);
+    await listening.close();
+  });
+
+  it('leaves nothing of a request on its connection', async () => {
+    const sockets: Socket[] = [];
+    const listening = await listen(({ socket }, response) => response.end(`${sockets.push(socket)}`), { port: 0, host });
+    const agent = new Agent({ keepAlive: true });
+    await get(listening.port, agent);
+    await get(listening.port, agent);
+    const [socket, again] = sockets;
+    if (!socket || socket !== again) throw new TypeError('both requests must come on one connection');
+    await eventually(() => !Object.hasOwn(socket, 'destroySoon'));
+    agent.destroy();
     await listening.close();
   });
 
