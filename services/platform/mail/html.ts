@@ -138,8 +138,10 @@ const icon = /^(?: (?:[1-3]?\d|4[0-8])(?:px)?){1,2}$|(?:^|;)\s*(?:max-)?width\s*
 type Picture = Omit<Image, 'at' | 'end'>;
 const pictureOf = ({ source, description, size }: Tag): Picture[] =>
   source === undefined ? [] : [{ source, description, isSmall: small.test(size), isBackground: false }];
+const backgroundIn = /(?:^|;)\s*background(?:-image)?\s*:[^;]*?url\(\s*["']?(https?:[^"')\s]+)/i;
 function backgroundOf({ background, style, size }: Tag): Picture | undefined {
-  const source = background ?? /(?:^|;)\s*background(?:-image)?\s*:[^;]*?url\(\s*["']?(https?:[^"')\s]+)/i.exec(style)?.[1];
+  // Few styles have an address.
+  const source = background ?? (style.includes('url(') ? backgroundIn.exec(style)?.[1] : undefined);
   return source === undefined ? undefined : { source, description: '', isSmall: small.test(size), isBackground: true };
 }
 
