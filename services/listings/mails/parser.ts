@@ -184,7 +184,7 @@ function addressOf({ text, addresses }: MailDocument, { links, places, before, a
   const inCard = priced && lines({ at: priced.at, end: end ?? priced.end });
   // A card that is one link has the address in one of its lines.
   const linked =
-    inCard?.find((line) => isStreet.test(line) || ((behindComma.test(line) || isNumbered.test(line)) && streetWithComma(line) !== undefined)) ??
+    inCard?.find((line) => isStreet.test(line) || ((behindComma.test(line) || isNumbered(line)) && streetWithComma(line) !== undefined)) ??
     (inCard && isKind.test(withoutFacts(ofLinks ?? '')) ? firstOf(inCard, townIn) : undefined) ??
     ofLinks ??
     firstOf(written.flatMap(lines), streetWithComma) ??
@@ -229,23 +229,29 @@ const english = String.raw`\d{1,5}[a-zA-Z]?(?:-\d+)? (?!Min)(?:[\p{Lu}\d][\p{L}\
 /** A street with its number, and neither comma nor town: `216 7th St. #1`. */
 const isStreet = new RegExp(`^${english}$`, 'u');
 const french = String.raw`\d{1,4}(?: bis| ter)?,? (?:rue|avenue|av\.|boulevard|bd|place|chemin|allée|quai|impasse|cours|route) [^,]+`;
-const others = String.raw`(?!(?i:${roomLabel}|beds?|baths?|bedrooms|bathrooms|available|open|posted|updated|listed|floor|level|zone|etage|étage|piso|piano|planta|andar|verfügbar|frei|disponible)(?!\p{L}))(?:\p{L}{6,}|\p{L}[\p{L}.'’-]*(?: \p{L}[\p{L}.'’-]*)+) \d{1,3}\s?[a-zA-Z]?(?:[-/]\d+)?`;
+const others = String.raw`(?:\p{L}{6,}|\p{L}[\p{L}.'’-]*(?: \p{L}[\p{L}.'’-]*)+) \d{1,3}\s?[a-zA-Z]?(?:[-/]\d+)?`;
+// `Zimmer 3, Küche` is written like a street.
+const isCount = new RegExp(
+  String.raw`^(?:${roomLabel}|beds?|baths?|bedrooms|bathrooms|available|open|posted|updated|listed|floor|level|zone|etage|étage|piso|piano|planta|andar|verfügbar|frei|disponible)(?!\p{L})`,
+  'iu',
+);
 /** A street with its number, and a town without a postal code: `12 Main Street, Cork`, `Hauptstraße 5a, Berlin`. */
-const numbered = String.raw`^(?:${english}|${french}|${others}), \p{Lu}\p{Ll}`;
-const isNumbered = new RegExp(numbered, 'u');
+const numbered = new RegExp(String.raw`^(?:${english}|${french}|${others}), \p{Lu}\p{Ll}`, 'u');
+const isNumbered = (line: string): boolean => numbered.test(line) && !isCount.test(line);
 
 /** The comma of a greeting, as in `Hi Anna,`, has nothing behind it. */
-const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${townBehindCode}|${numbered}`, 'u');
+const comma = new RegExp(String.raw`\p{L},\s*[\p{Lu}\d]|\d\s?[a-zA-Z]?,\s*${townBehindCode}`, 'u');
+const hasComma = (text: string): boolean => comma.test(text) || isNumbered(text);
 
 /** The address in a line, which may hold the rent and other facts too; undefined where it has none with a comma. */
 function streetWithComma(line: string): string | undefined {
-  if (line.length > 120 || !comma.test(line)) return undefined;
+  if (line.length > 120 || !hasComma(line)) return undefined;
   // `Trilocale via Roma 5, Torino` is an address behind the kind of home.
   if (!hasPrice(line)) return bedsIn(line.replace(/^\p{L}+\s+/u, '')) === undefined ? line : undefined;
   const parts = withoutAmounts(line).split(/\s*[|·•;]\s*/);
   return parts
     .map(streetIn)
-    .find((street) => street !== undefined && comma.test(street) && bedsIn(street) === undefined)
+    .find((street) => street !== undefined && hasComma(street) && bedsIn(street) === undefined)
     ?.replace(/[\s,:(–-]+$/, '');
 }
 
