@@ -244,8 +244,7 @@ const linkRoutes = ({ store, clock }: Parts) => [
       const { url, title, favourited: favorite = false, note: description = '', createdAt } = body;
       const { bookmark, alreadyExists } = await store.write(async (writer) => {
         const found = await writer.findUnfiled(url);
-        if (found)
-          return { bookmark: await change(writer, found, { ...body, title: title === '' ? found.title : (title ?? found.title) }), alreadyExists: true };
+        if (found) return { bookmark: await change(writer, found, { ...body, title: titleOf(title, found.title) }), alreadyExists: true };
         const input = { title: titleOf(title, url), url, description, thumbnail: '', tags: [], folderId: null, favorite };
         return { bookmark: await add(writer, input, createdAt ? () => createdAt : clock), alreadyExists: false };
       });
@@ -290,4 +289,5 @@ async function change(writer: CatalogueWriter, before: PlainBookmark, { title, u
   return writer.updateBookmark({ ...after, title: title === undefined ? before.title : titleOf(title, after.url) });
 }
 
-const titleOf = (title: string | null | undefined, url: string) => (title === undefined || title === null || title === '' ? url.slice(0, 500) : title);
+const titleOf = (title: string | null | undefined, otherwise: string) =>
+  title === undefined || title === null || title === '' ? otherwise.slice(0, 500) : title;
