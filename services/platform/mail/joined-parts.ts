@@ -1,4 +1,4 @@
-// Joins the lines of a body, where postal-mime 4.0.0 asks a Blob to: Node's takes 18 µs and 2.6 KB a line, most of the time of a mail in 7bit or 8bit.
+// Joins the pieces of a body, where postal-mime 4.0.0 asks a Blob to: Node's takes 60 µs, and 18 µs and 2.6 KB for each line that comes alone.
 
 type Part = ArrayBuffer | Uint8Array | '\n';
 

@@ -1,7 +1,9 @@
 // The thread's side of a bounded parser: reports that its code is loaded, then parses one mail after the other.
 import { parentPort } from 'node:worker_threads';
+import PostalMime from 'postal-mime';
 import { describeError } from '../errors.ts';
 import { JoinedParts } from './joined-parts.ts';
+import { takeWholeBodies } from './whole-bodies.ts';
 
 /** The parsed value, or the reason of a refusal. */
 export type ThreadAnswer = { readonly kind: 'parsed'; readonly value: unknown } | { readonly kind: 'refused'; readonly reason: string };
@@ -15,6 +17,7 @@ export type ThreadRequest = { readonly raw: Uint8Array; readonly task: unknown }
 export function serveParser(parse: (raw: Uint8Array, task: unknown) => Promise<unknown>): void {
   // Nothing else in the thread makes a Blob.
   Object.assign(globalThis, { Blob: JoinedParts });
+  takeWholeBodies(PostalMime.prototype);
   const say = (message: ThreadMessage) => parentPort?.postMessage(message);
   async function answer({ raw, task }: ThreadRequest): Promise<void> {
     try {
