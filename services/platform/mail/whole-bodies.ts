@@ -67,7 +67,7 @@ function decode(lines: Uint8Array, isQuoted: boolean): Uint8Array {
     if (isSoft) end -= 1;
     for (; at < end; at += 1) {
       const byte = lines[at] ?? 0;
-      const quoted = isQuoted && byte === equals && at + 2 < end ? byteOf(lines[at + 1], lines[at + 2]) : -1;
+      const quoted = isQuoted && byte === equals ? byteOf(lines[at + 1], lines[at + 2]) : -1;
       decoded[length++] = quoted < 0 ? byte : quoted;
       if (quoted >= 0) at += 2;
     }
@@ -79,5 +79,5 @@ function decode(lines: Uint8Array, isQuoted: boolean): Uint8Array {
 
 /** By the code of a digit; -1 for other characters. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
-/** Negative where one of them is no digit. */
+/** Negative where one of them is no digit, as the end of a line is none. */
 const byteOf = (high = 0, low = 0): number => ((hexDigits[high] ?? -1) << 4) | (hexDigits[low] ?? -1);
