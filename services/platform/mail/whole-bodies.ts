@@ -1,16 +1,16 @@
-// Lets postal-mime 4.0.0 take a body in one piece: line after line takes half of its time. What it makes of a body stays the same.
+// Lets postal-mime 4.0.0 take a body in one piece: line after line takes half of its time. The decoded bytes stay the same.
 
 /** A body's decoder; they differ by these members. */
 type Decoder = {
-  /** What is decoded. */
+  /** The decoded bytes. */
   readonly chunks: Uint8Array[];
   update(lines: Uint8Array): void;
-  /** Of base64, which joins lines itself. */
+  /** In base64 only, whose decoder joins lines itself. */
   readonly remainder?: string;
-  /** Of quoted-printable: moves to `chunks` what it has of the lines before. */
+  /** In quoted-printable only: moves to `chunks` what it has of the lines before. */
   flushBuffer?(): void;
 };
-/** What the parser has while it reads the bytes `av`. */
+/** The parser's own state while it reads the bytes `av`. */
 type Parser = {
   readonly av: Uint8Array;
   readPos: number;
