@@ -40,10 +40,9 @@ export function takeWholeBodies(prototype: object): void {
 function endOfBody({ av, readPos, boundaries }: Parser): number {
   const bytes = Buffer.from(av.buffer, av.byteOffset, av.length);
   const isBoundary = (at: number) => boundaries.some(({ value }) => value.every((byte, index) => bytes[at + index] === byte));
-  if (boundaries.length === 0) return bytes.lastIndexOf(lineFeed, -2) + 1;
   let at = bytes.indexOf('\n--', readPos - 1);
   while (at >= 0 && !isBoundary(at + 3)) at = bytes.indexOf('\n--', at + 1);
-  return at < 0 ? bytes.lastIndexOf(lineFeed, -2) + 1 : at + 1;
+  return (at < 0 ? bytes.lastIndexOf(lineFeed, -2) : at) + 1;
 }
 
 function takeLines(decoder: Decoder, lines: Uint8Array): void {
